@@ -1,0 +1,270 @@
+/**
+ * The language between a training algorithm (a policy) and whatever executes it: real devices, the
+ * in-process replay, a simulator, a cluster. A policy is a pure state machine: no clock, no
+ * randomness, no input or output; its state is JSON and goes into checkpoints.
+ *
+ * A device executes its commands in the order they were issued. Commands to different devices run
+ * at the same time.
+ */
+
+/** Position of a device in the list that the run was started with (or joined at); never reused. */
+export type DeviceId = number;
+
+/**
+ * Rows `start … start + count − 1` of the permutation of `epoch` (counting from 0). The permutation
+ * is a function of the run's seed and the epoch alone, so a range says which rows are meant
+ * independent of any device.
+ */
+export interface RowRange {
+  readonly epoch: number;
+  readonly start: number;
+  readonly count: number;
+}
+
+/**
+ * A model is a bundle: parameters, the optimiser's state arrays and a count of updates.
+ *
+ * - `global`: w̄, what is evaluated and saved. `previous`: w̄⁻. `next`: room for a merge's result.
+ * - `replica:i`: w_i, device i's own copy.
+ * - `gradient:i:0`, `gradient:i:1`: two accumulators of device i (parameters only).
+ */
+export type ModelName =
+  | "global"
+  | "previous"
+  | "next"
+  | `replica:${DeviceId}`
+  | `gradient:${DeviceId}:${0 | 1}`;
+
+export interface Term {
+  readonly model: ModelName;
+  readonly coefficient: number;
+}
+
+/** Trains on `rows` as one batch (one update), in place on `model`. Answered by `done`. */
+export interface StepCommand {
+  readonly type: "step";
+  readonly device: DeviceId;
+  /** Usually one range; several where rows came back from a lost device in pieces. */
+  readonly rows: readonly RowRange[];
+  /** Splits the command into updates of this many rows, so that very small batches need no message each. Default: one update. */
+  readonly microBatchRows?: number;
+  readonly learningRate: number;
+  readonly model: ModelName;
+}
+
+/** Adds the gradient (sum over rows) at the parameters of `model` to the accumulator `into`. Answered by `done`. */
+export interface AccumulateCommand {
+  readonly type: "accumulate";
+  readonly device: DeviceId;
+  readonly rows: readonly RowRange[];
+  readonly model: ModelName;
+  readonly into: ModelName;
+}
+
+/** Copies `global` into the device's replica. Unanswered: what the device does next sees it. */
+export interface PullCommand {
+  readonly type: "pull";
+  readonly device: DeviceId;
+}
+
+/** Makes the replica readable by others. Answered by `pushed`. */
+export interface PushCommand {
+  readonly type: "push";
+  readonly device: DeviceId;
+  /** Whether `pushed` must carry the L2 norm of the replica's parameters. */
+  readonly norm: boolean;
+}
+
+/**
+ * The device adds `scale · source` to `target` in place, element by element, then zeroes `source`.
+ * Others may be updating `target` meanwhile (lock-free algorithms). Answered by `applied`.
+ */
+export interface ApplyCommand {
+  readonly type: "apply";
+  readonly device: DeviceId;
+  readonly source: ModelName;
+  readonly target: ModelName;
+  readonly scale: number;
+}
+
+/**
+ * `target ← Σ coefficient · model` over parameters, and the same with `stateTerms` over optimiser
+ * state; no terms at all zero it. Sharded over all devices: each takes its slice when it comes to
+ * it in its own queue, so work issued to devices behind a blend overlaps it: this one command
+ * serves merges and delayed reductions alike. Answered by one `blended`.
+ */
+export interface BlendCommand {
+  readonly type: "blend";
+  readonly id: number;
+  readonly target: ModelName;
+  readonly terms: readonly Term[];
+  readonly stateTerms: readonly Term[];
+}
+
+/**
+ * Exchanges what names mean, without copying: afterwards `names[0]` is what `names[1]` was, and so on
+ * round. Issue it only while no device has unanswered work on any of these models.
+ */
+export interface RotateCommand {
+  readonly type: "rotate";
+  readonly names: readonly ModelName[];
+}
+
+/** Evaluates `global` on the evaluation rows. Answered by `evaluated`. */
+export interface EvaluateCommand {
+  readonly type: "evaluate";
+  readonly id: number;
+}
+
+/** A fact for the run's event stream, e.g. updates, batch sizes and weights of a merge. */
+export interface ReportCommand {
+  readonly type: "report";
+  readonly report: Report;
+}
+
+/** The run is over: every model is as it should be saved. Always the last command. */
+export interface StopCommand {
+  readonly type: "stop";
+  readonly reason: StopReason;
+}
+
+export type Command =
+  | StepCommand
+  | AccumulateCommand
+  | PullCommand
+  | PushCommand
+  | ApplyCommand
+  | BlendCommand
+  | RotateCommand
+  | EvaluateCommand
+  | ReportCommand
+  | StopCommand;
+
+export type CommandOf<T extends Command["type"]> = Extract<Command, { type: T }>;
+
+/** Why a run ended. `devices`: none was left. */
+export type StopReason = "epochs" | "steps" | "time" | "target" | "patience" | "signal" | "devices";
+
+/** A `step` or `accumulate` is complete. */
+export interface DoneEvent {
+  readonly type: "done";
+  readonly device: DeviceId;
+  readonly rows: readonly RowRange[];
+  readonly nonZeros: number;
+  /** Time the device was busy with it, a handicap's idling included. */
+  readonly seconds: number;
+  /** Sum of the rows' losses. */
+  readonly loss: number;
+}
+
+export interface PushedEvent {
+  readonly type: "pushed";
+  readonly device: DeviceId;
+  /** L2 norm of the replica's parameters, null if it was not asked for. */
+  readonly norm: number | null;
+}
+
+export interface AppliedEvent {
+  readonly type: "applied";
+  readonly device: DeviceId;
+}
+
+export interface BlendedEvent {
+  readonly type: "blended";
+  readonly id: number;
+}
+
+export interface EvaluatedEvent {
+  readonly type: "evaluated";
+  readonly id: number;
+}
+
+/** The device is gone, with everything issued to it that is unanswered. */
+export interface LostEvent {
+  readonly type: "lost";
+  readonly device: DeviceId;
+  readonly reason: string;
+}
+
+export interface JoinedEvent {
+  readonly type: "joined";
+  readonly device: DeviceInfo;
+}
+
+/** Wind up: hand out nothing more, bring what is trained into `global`, then `stop`. */
+export interface FinishEvent {
+  readonly type: "finish";
+  readonly reason: StopReason;
+}
+
+export type PolicyEvent =
+  | DoneEvent
+  | PushedEvent
+  | AppliedEvent
+  | BlendedEvent
+  | EvaluatedEvent
+  | LostEvent
+  | JoinedEvent
+  | FinishEvent;
+
+export interface DeviceInfo {
+  readonly id: DeviceId;
+  /** Largest batch that fits the device's memory, in rows; policies never exceed it. */
+  readonly maxBatchRows: number;
+}
+
+export interface PolicySetup {
+  readonly devices: readonly DeviceInfo[];
+  /** N, the training rows of an epoch. At least 1. */
+  readonly rows: number;
+  /** |w|, the number of parameters of the network. */
+  readonly parameters: number;
+}
+
+/** What a policy reports for the event stream after each merge. */
+export interface MergeReport {
+  readonly type: "merge";
+  /** Counts merges from 1. */
+  readonly merge: number;
+  readonly epoch: number;
+  /** Rows trained since the previous merge. */
+  readonly rows: number;
+  readonly devices: readonly {
+    readonly device: DeviceId;
+    /** u_i of the mega-batch. */
+    readonly updates: number;
+    readonly rows: number;
+    /** b_i during the mega-batch, and from now on. */
+    readonly batchRows: number;
+    readonly nextBatchRows: number;
+    /** η_i of its last step. */
+    readonly learningRate: number;
+    /** p_i. */
+    readonly weight: number;
+  }[];
+  readonly perturbed: boolean;
+  readonly momentum: number;
+}
+
+/** An epoch's last row has been trained on. */
+export interface EpochReport {
+  readonly type: "epoch";
+  /** Counts from 0. */
+  readonly epoch: number;
+}
+
+export type Report = MergeReport | EpochReport;
+
+export type Transition<State> = readonly [State, readonly Command[]];
+
+/**
+ * @typeParam State - JSON data, never mutated: `next` returns a new one. It must hold all that the
+ * policy needs to go on after a checkpoint.
+ */
+export interface Policy<State = unknown> {
+  readonly name: string;
+  /** The models that must exist for these devices, `global` and replicas included. */
+  models(devices: readonly DeviceInfo[]): readonly ModelName[];
+  start(setup: PolicySetup): Transition<State>;
+  next(state: State, event: PolicyEvent): Transition<State>;
+}

@@ -1,0 +1,15 @@
+import type { Options } from "tsup";
+
+/**
+ * What every package builds with: plain ESM for Node 20 and browsers. Declarations are written by tsc after it (each package's
+ * `build` script), because tsup's own are several times slower and do not run with this TypeScript.
+ */
+export const base = {
+  format: "esm",
+  target: "es2022",
+  platform: "neutral",
+  sourcemap: true,
+  clean: true,
+  dts: false,
+  splitting: true,
+} satisfies Options;

@@ -1,0 +1,19 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const source = (path: string) => fileURLToPath(new URL(`./packages/${path}`, import.meta.url));
+
+// Unit tests read the packages' sources and need no build. Tests of workers and of the command run on `dist`.
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^@heterosgd\/([a-z-]+)$/, replacement: source("$1/src/index.ts") },
+      { find: /^@heterosgd\/([a-z-]+)\/([a-z-]+)$/, replacement: source("$1/src/$2.ts") },
+    ],
+  },
+  test: {
+    pool: "forks",
+    include: ["packages/*/{src,test}/**/*.test.ts", "apps/*/{src,test}/**/*.test.ts", "scripts/**/*.test.ts"],
+    testTimeout: 30_000,
+  },
+});
