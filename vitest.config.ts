@@ -13,7 +13,11 @@ export default defineConfig({
   },
   test: {
     pool: "forks",
-    include: ["packages/*/{src,test}/**/*.test.ts", "apps/*/{src,test}/**/*.test.ts", "scripts/**/*.test.ts"],
+    include: [
+      "packages/*/{src,test}/**/*.test.ts",
+      "apps/*/{src,test}/**/*.test.ts",
+      "scripts/**/*.test.ts",
+    ],
     testTimeout: 30_000,
   },
 });
