@@ -1,1 +1,10 @@
+export * from "./errors.js";
 export type * from "./kernels/contract.js";
+export * from "./kernels/plain/plain-kernels.js";
+export * from "./metrics/ranking.js";
+export * from "./network/initialise.js";
+export * from "./network/layout.js";
+export * from "./network/memory.js";
+export * from "./network/network.js";
+export * from "./network/shape.js";
+export * from "./scores.js";

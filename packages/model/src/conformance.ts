@@ -1,0 +1,1 @@
+export * from "./conformance/cases.js";

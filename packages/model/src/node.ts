@@ -1,0 +1,1 @@
+export * from "./files/model-file.js";
