@@ -63,12 +63,13 @@ export function normalizedMerge(options: NormalizedMergeOptions = {}): MergeRule
  * with normalisation switched off.
  */
 export function uniformMerge(): MergeRule {
-  function weigh(replicas: readonly MergeReplica[]): MergeWeights {
-    requireReplicas(replicas);
-    const weights = replicas.map(() => 1 / replicas.length);
-    return { weights, stateWeights: weights, perturbed: false };
-  }
-  return { needsNorm: false, momentum: 0, weigh };
+  return { needsNorm: false, momentum: 0, weigh: weighUniformly };
+}
+
+function weighUniformly(replicas: readonly MergeReplica[]): MergeWeights {
+  requireReplicas(replicas);
+  const weights = replicas.map(() => 1 / replicas.length);
+  return { weights, stateWeights: weights, perturbed: false };
 }
 
 function share(amounts: readonly number[]): readonly number[] {

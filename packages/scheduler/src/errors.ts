@@ -1,0 +1,13 @@
+/** What went wrong: `INVALID_OPTION`, `INVALID_SETUP` or `UNEXPECTED_EVENT`; the README has the table. */
+export type SchedulerErrorCode = "INVALID_OPTION" | "INVALID_SETUP" | "UNEXPECTED_EVENT";
+
+/** The error that this package throws for options, set-ups and events it can't work with. */
+export class SchedulerError extends Error {
+  override readonly name = "SchedulerError";
+  readonly code: SchedulerErrorCode;
+
+  constructor(code: SchedulerErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
