@@ -1,5 +1,6 @@
 export * from "./errors.js";
 export type * from "./kernels/contract.js";
+export type { FloatArray } from "./kernels/plain/arrays.js";
 export * from "./kernels/plain/plain-kernels.js";
 export * from "./metrics/ranking.js";
 export * from "./network/initialise.js";
