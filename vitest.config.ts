@@ -17,7 +17,9 @@ export default defineConfig({
       "packages/*/{src,test}/**/*.test.ts",
       "apps/*/{src,test}/**/*.test.ts",
       "scripts/**/*.test.ts",
+      "test-support/**/*.test.ts",
     ],
+    setupFiles: ["test-support/matchers.ts", "test-support/silence.ts"],
     testTimeout: 30_000,
   },
 });

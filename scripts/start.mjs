@@ -4,15 +4,6 @@ import { requireNode } from "./lib/node-version.mjs";
 
 requireNode();
 const { buildAndRun } = await import("./lib/build-and-run.mjs");
+const { parameters, program } = await import("./lib/demo.mjs");
 
-const command = "packages/cli/dist/main.js";
-const demo = [
-  "train",
-  "--data",
-  "packages/cli/data/wordnet-hypernyms",
-  "--out",
-  "runs/demo",
-  "--force",
-];
-
-await buildAndRun("heterosgd", command, [...demo, ...process.argv.slice(2)]);
+await buildAndRun("heterosgd", program, [...parameters, ...process.argv.slice(2)]);

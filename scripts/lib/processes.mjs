@@ -1,12 +1,13 @@
 // @ts-check
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
+import { stripVTControlCharacters } from "node:util";
 
 /**
  * @typedef {object} Finished
  * @property {number} code exit code, or 128 + signal number
  * @property {string} stdout
- * @property {string} output standard output and error as they came
+ * @property {string} output standard output and error as they came, without colours
  */
 
 /** A step that did not end well; its message says what, why and with which exit code. */
@@ -49,7 +50,13 @@ export function capture(command, parameters, options = {}) {
     child.on("error", (cause) =>
       reject(new StepError(`${command} could not be started: ${cause.message}`)),
     );
-    child.on("close", (code, signal) => resolve({ code: exitCode(code, signal), stdout, output }));
+    child.on("close", (code, signal) =>
+      resolve({
+        code: exitCode(code, signal),
+        stdout,
+        output: stripVTControlCharacters(output),
+      }),
+    );
   });
 }
 

@@ -23,6 +23,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
  * @typedef {object} WorkspacePackage
  * @property {string} folder from the root, with forward slashes: `packages/sparse`
  * @property {string} id the folder's last part: `sparse`
+ * @property {boolean} isPublic whether it is published
  * @property {Manifest} manifest
  */
 
@@ -44,17 +45,12 @@ export function workspacePackages() {
     readdirSync(join(root, parent))
       .toSorted()
       .filter((id) => existsSync(join(root, parent, id, "package.json")))
-      .map((id) => ({
-        id,
-        folder: `${parent}/${id}`,
-        manifest: readJson(join(root, parent, id, "package.json")),
-      })),
+      .map((id) => {
+        const folder = `${parent}/${id}`;
+        const manifest = readJson(join(root, folder, "package.json"));
+        return { id, folder, manifest, isPublic: manifest.private !== true };
+      }),
   );
-}
-
-/** The packages that are published. */
-export function publicPackages() {
-  return workspacePackages().filter(({ manifest }) => manifest.private !== true);
 }
 
 /**
