@@ -59,6 +59,8 @@ export interface AccumulateCommand {
   readonly rows: readonly RowRange[];
   readonly model: ModelName;
   readonly into: ModelName;
+  /** Whether `into` is zeroed first. Default: no. */
+  readonly reset?: boolean;
 }
 
 /** Copies `global` into the device's replica. Unanswered: what the device does next sees it. */
@@ -67,11 +69,16 @@ export interface PullCommand {
   readonly device: DeviceId;
 }
 
-/** Makes the replica readable by others. Answered by `pushed`. */
+/**
+ * Makes a model of the device's own readable by others. It stays so, even if the device is lost,
+ * until the device next works on that model. Answered by `pushed`.
+ */
 export interface PushCommand {
   readonly type: "push";
   readonly device: DeviceId;
-  /** Whether `pushed` must carry the L2 norm of the replica's parameters. */
+  /** Default: the replica. */
+  readonly model?: ModelName;
+  /** Whether `pushed` must carry the L2 norm of the model's parameters. */
   readonly norm: boolean;
 }
 
@@ -92,6 +99,10 @@ export interface ApplyCommand {
  * state; no terms at all zero it. Sharded over all devices: each takes its slice when it comes to
  * it in its own queue, so work issued to devices behind a blend overlaps it: this one command
  * serves merges and delayed reductions alike. Answered by one `blended`.
+ *
+ * The target may be among the terms. A device's models must have been pushed to be terms. If the
+ * target is a replica, its device sees the result in whatever it is asked to do after `blended`.
+ * If a device is lost, the others take over its slices: `blended` comes as long as there are devices.
  */
 export interface BlendCommand {
   readonly type: "blend";
@@ -110,7 +121,10 @@ export interface RotateCommand {
   readonly names: readonly ModelName[];
 }
 
-/** Evaluates `global` on the evaluation rows. Answered by `evaluated`. */
+/**
+ * Evaluates `global` on the evaluation rows. Answered by `evaluated`; a `finish` on account of the
+ * result is sent before it, so that the run can end with the very model that was evaluated.
+ */
 export interface EvaluateCommand {
   readonly type: "evaluate";
   readonly id: number;
@@ -211,6 +225,10 @@ export interface DeviceInfo {
   readonly id: DeviceId;
   /** Largest batch that fits the device's memory, in rows; policies never exceed it. */
   readonly maxBatchRows: number;
+  /** Rows that it trains on at once, without locks, where it steps on a shared model. Default: 1. */
+  readonly threads?: number;
+  /** Its part in algorithms that tell the two apart (CPU+GPU Hogbatch). Default: "host". */
+  readonly role?: "host" | "accelerator";
 }
 
 export interface PolicySetup {
@@ -226,6 +244,7 @@ export interface MergeReport {
   readonly type: "merge";
   /** Counts merges from 1. */
   readonly merge: number;
+  /** Epochs of which every row is trained now. */
   readonly epoch: number;
   /** Rows trained since the previous merge. */
   readonly rows: number;

@@ -11,3 +11,17 @@ export class SchedulerError extends Error {
     this.code = code;
   }
 }
+
+/** Throws `INVALID_OPTION` unless `valid`. */
+export function requireOption(
+  valid: boolean,
+  name: string,
+  value: unknown,
+  expected: string,
+): asserts valid {
+  if (valid) return;
+  throw new SchedulerError(
+    "INVALID_OPTION",
+    `The option ${name} is ${String(value).slice(0, 40)}, but must be ${expected}.`,
+  );
+}

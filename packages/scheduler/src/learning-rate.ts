@@ -1,3 +1,5 @@
+import { requireOption } from "./errors.js";
+
 /** A learning rate as data, in terms of t, the epochs trained so far (a fraction counts). */
 export type LearningRateSchedule =
   /** η(t) = rate. */
@@ -18,3 +20,63 @@ export type LearningRateSchedule =
     }
   /** η(t) = rate / (1 + decay · t). */
   | { readonly kind: "inverse"; readonly rate: number; readonly decay: number };
+
+/** η(t) of the schedule after `epochs` (t, at least 0). */
+export function learningRateAt(schedule: LearningRateSchedule, epochs: number): number {
+  const { rate } = schedule;
+  switch (schedule.kind) {
+    case "constant":
+      return rate;
+    case "step":
+      return rate * schedule.factor ** Math.floor(epochs / schedule.everyEpochs);
+    case "cosine": {
+      const { finalRate = 0 } = schedule;
+      const done = Math.min(1, epochs / schedule.epochs);
+      return finalRate + ((rate - finalRate) * (1 + Math.cos(Math.PI * done))) / 2;
+    }
+    case "inverse":
+      return rate / (1 + schedule.decay * epochs);
+  }
+}
+
+/**
+ * The factor of a linear warm-up, from 0 before the first row to 1 at `warmupEpochs` and after.
+ * Ask with the epochs trained at the *end* of a batch, so that the first one is not wasted on 0.
+ */
+export function warmupFactor(epochs: number, warmupEpochs: number): number {
+  return epochs < warmupEpochs ? epochs / warmupEpochs : 1;
+}
+
+/**
+ * @throws {@link SchedulerError} `INVALID_OPTION` if a number of the schedule is out of its range.
+ */
+export function checkSchedule(schedule: LearningRateSchedule): void {
+  const positive = (name: string, value: number) => {
+    requireOption(value > 0 && value < Infinity, `schedule.${name}`, value, "a number above 0");
+  };
+  positive("rate", schedule.rate);
+  switch (schedule.kind) {
+    case "constant":
+      break;
+    case "step":
+      positive("everyEpochs", schedule.everyEpochs);
+      positive("factor", schedule.factor);
+      break;
+    case "cosine": {
+      positive("epochs", schedule.epochs);
+      const { finalRate = 0 } = schedule;
+      requireOption(
+        finalRate >= 0 && finalRate <= schedule.rate,
+        "schedule.finalRate",
+        finalRate,
+        `between 0 and the rate, ${schedule.rate}`,
+      );
+      break;
+    }
+    case "inverse": {
+      const { decay } = schedule;
+      requireOption(decay >= 0 && decay < Infinity, "schedule.decay", decay, "0 or more");
+      break;
+    }
+  }
+}

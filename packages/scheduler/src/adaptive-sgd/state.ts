@@ -1,0 +1,179 @@
+import type {
+  DeviceId,
+  DeviceInfo,
+  MergeReport,
+  PolicySetup,
+  RowRange,
+  StopReason,
+} from "../contract.js";
+import { boundsFor } from "../batch-size.js";
+import { SchedulerError } from "../errors.js";
+import { countRows, createRowQueue } from "../row-queue.js";
+import type { RowQueue } from "../row-queue.js";
+import type { Settings } from "./options.js";
+
+/**
+ * What the policy knows of a device. But for its size, all of it counts from the previous merge.
+ */
+export interface AdaptiveSgdDevice extends DeviceInfo {
+  /** b_i, not rounded. */
+  readonly batchRows: number;
+  /** u_i: batches given to it. */
+  readonly updates: number;
+  /** Rows given to it, trained or not. All of them come back if it is lost. */
+  readonly rows: readonly RowRange[];
+  /** Batches that it hasn't answered. */
+  readonly outstanding: number;
+  /** Batches dealt to it in advance, if dispatch is static. */
+  readonly share: readonly (readonly RowRange[])[];
+  /** η_i of its last step. */
+  readonly learningRate: number;
+  /** Whether `push` was the last that was asked of it. */
+  readonly pushing: boolean;
+  /** Pushes that it hasn't answered. */
+  readonly pushes: number;
+  /** ‖w_i‖₂ as of its last push. */
+  readonly norm: number | null;
+  /** Lost while merging: its work counts, but it is gone when the merge is done. */
+  readonly lost: boolean;
+}
+
+/** Where a run of Adaptive SGD stands. */
+export type AdaptiveSgdPhase =
+  | { readonly name: "training" }
+  | { readonly name: "merging"; readonly report: MergeReport }
+  | { readonly name: "evaluating" }
+  | { readonly name: "stopped" };
+
+/** The state of Adaptive SGD, plain JSON. */
+export interface AdaptiveSgdState {
+  readonly phase: AdaptiveSgdPhase;
+  readonly queue: RowQueue;
+  /** |w|. */
+  readonly parameters: number;
+  /** In the order of joining. */
+  readonly devices: readonly AdaptiveSgdDevice[];
+  /** Devices that take part from the next mega-batch on. */
+  readonly joined: readonly DeviceInfo[];
+  /** M of this mega-batch, rows. */
+  readonly target: number;
+  /** Whether this mega-batch belongs to the warm-up. */
+  readonly warmingUp: boolean;
+  /** Merges done. */
+  readonly merges: number;
+  /** Updates merged into `global`. */
+  readonly steps: number;
+  /** Epochs reported as complete. */
+  readonly epochsDone: number;
+  /** What `merges` was at the latest evaluation, null before the first. */
+  readonly evaluated: number | null;
+  /** Why the run is being wound up, null while it isn't. */
+  readonly finish: StopReason | null;
+}
+
+/** The state before the first mega-batch. */
+export function initialState(settings: Settings, setup: PolicySetup): AdaptiveSgdState {
+  const { devices, rows, parameters } = setup;
+  if (devices.length === 0) {
+    throw new SchedulerError("INVALID_SETUP", "There is no device to train on; give at least one.");
+  }
+  if (!(Number.isSafeInteger(rows) && rows >= 1)) {
+    throw new SchedulerError(
+      "INVALID_SETUP",
+      `The training set has ${rows} rows, but training needs at least 1.`,
+    );
+  }
+  return {
+    phase: { name: "training" },
+    queue: createRowQueue(rows, settings.epochs),
+    parameters,
+    devices: [],
+    joined: devices.reduce<readonly DeviceInfo[]>(withDevice, []),
+    target: 0,
+    warmingUp: false,
+    merges: 0,
+    steps: 0,
+    epochsDone: 0,
+    evaluated: null,
+    finish: null,
+  };
+}
+
+/** The list with one device more, checked. */
+export function withDevice(
+  devices: readonly DeviceInfo[],
+  { id, maxBatchRows }: DeviceInfo,
+): readonly DeviceInfo[] {
+  if (devices.some((device) => device.id === id)) {
+    throw new SchedulerError(
+      "INVALID_SETUP",
+      `Device ${id} is already there; ids are never reused.`,
+    );
+  }
+  if (!(Number.isSafeInteger(maxBatchRows) && maxBatchRows >= 1)) {
+    throw new SchedulerError(
+      "INVALID_SETUP",
+      `Device ${id} holds ${maxBatchRows} rows, but must hold batches of at least 1.`,
+    );
+  }
+  return [...devices, { id, maxBatchRows }];
+}
+
+/** A device as it enters a mega-batch. */
+export function freshDevice(
+  { id, maxBatchRows }: DeviceInfo,
+  batchRows: number,
+): AdaptiveSgdDevice {
+  return {
+    id,
+    maxBatchRows,
+    batchRows,
+    updates: 0,
+    rows: [],
+    outstanding: 0,
+    share: [],
+    learningRate: 0,
+    pushing: false,
+    pushes: 0,
+    norm: null,
+    lost: false,
+  };
+}
+
+/** The state with one device changed. */
+export function withChanged(
+  state: AdaptiveSgdState,
+  id: DeviceId,
+  change: Partial<AdaptiveSgdDevice>,
+): AdaptiveSgdState {
+  const devices = state.devices.map((device) =>
+    device.id === id ? { ...device, ...change } : device,
+  );
+  return { ...state, devices };
+}
+
+/** b_i in this mega-batch, whole rows. */
+export function batchRowsOf(
+  settings: Settings,
+  state: AdaptiveSgdState,
+  device: AdaptiveSgdDevice,
+): number {
+  const { bounds, warmupBatch } = settings;
+  if (!state.warmingUp) return Math.round(device.batchRows);
+  return Math.min(warmupBatch, boundsFor(bounds, device.maxBatchRows).max);
+}
+
+/** Rows given to a device or dealt to it in advance. */
+export function rowsOf(device: AdaptiveSgdDevice): readonly RowRange[] {
+  return [...device.rows, ...device.share.flat()];
+}
+
+/** Rows handed out or dealt since the previous merge. */
+export function rowsGiven(state: AdaptiveSgdState): number {
+  return sum(state.devices, (device) => countRows(rowsOf(device)));
+}
+
+/** Σ of a number per item. */
+export function sum<T>(items: readonly T[], amount: (item: T) => number): number {
+  return items.reduce((total, item) => total + amount(item), 0);
+}

@@ -1,0 +1,98 @@
+import type { RowRange } from "./contract.js";
+
+/**
+ * The rows that are still to be handed out, as JSON: a cursor into the permutation of the current
+ * epoch, and before it whatever came back from lost devices. Never mutated.
+ */
+export interface RowQueue {
+  /** N, rows of an epoch. */
+  readonly rows: number;
+  /** Epochs in all, null for no end. */
+  readonly epochs: number | null;
+  /** Where the cursor stands; `position` is always below `rows`. */
+  readonly epoch: number;
+  readonly position: number;
+  /** Rows given back: sorted, none twice, all before the cursor. */
+  readonly returned: readonly RowRange[];
+}
+
+/** A queue of `epochs` passes (`Infinity` for no end) over `rows` rows. */
+export function createRowQueue(rows: number, epochs: number): RowQueue {
+  if (!(Number.isSafeInteger(rows) && rows > 0)) {
+    throw new RangeError(`A row queue needs a whole number of rows, at least 1, not ${rows}.`);
+  }
+  const limit = epochs === Infinity ? null : epochs;
+  return { rows, epochs: limit, epoch: 0, position: 0, returned: [] };
+}
+
+/** Rows that `takeRows` can still give, `Infinity` if there is no end. */
+export function rowsLeft(queue: RowQueue): number {
+  const ahead =
+    queue.epochs === null ? Infinity : (queue.epochs - queue.epoch) * queue.rows - queue.position;
+  return countRows(queue.returned) + ahead;
+}
+
+/** Epochs that have no row left in the queue. */
+export function epochsTaken(queue: RowQueue): number {
+  return queue.returned[0]?.epoch ?? queue.epoch;
+}
+
+/**
+ * Takes one batch off the front: `count` rows, or as many as are left of the epoch at the front;
+ * none if the queue is empty. Rows that were given back come first, several pieces making up one
+ * batch if need be. A batch never holds rows of two epochs.
+ */
+export function takeRows(queue: RowQueue, count: number): readonly [RowQueue, readonly RowRange[]] {
+  if (!(Number.isSafeInteger(count) && count > 0)) {
+    throw new RangeError(`A batch has a whole number of rows, at least 1, not ${count}.`);
+  }
+  const epoch = epochsTaken(queue);
+  const taken: RowRange[] = [];
+  const returned: RowRange[] = [];
+  let wanted = count;
+  for (const range of queue.returned) {
+    const used = range.epoch === epoch ? Math.min(wanted, range.count) : 0;
+    const { start } = range;
+    if (used > 0) taken.push({ epoch, start, count: used });
+    if (used < range.count) {
+      returned.push({ epoch: range.epoch, start: start + used, count: range.count - used });
+    }
+    wanted -= used;
+  }
+  let { position } = queue;
+  if (epoch === queue.epoch && epoch !== queue.epochs && wanted > 0) {
+    const used = Math.min(wanted, queue.rows - position);
+    taken.push({ epoch, start: position, count: used });
+    position += used;
+  }
+  const cursor = position === queue.rows ? { epoch: queue.epoch + 1, position: 0 } : { position };
+  return [{ ...queue, ...cursor, returned }, joinRanges(taken)];
+}
+
+/** Puts rows that `takeRows` gave back to the front, in their order in the epoch. */
+export function giveBackRows(queue: RowQueue, ranges: readonly RowRange[]): RowQueue {
+  return { ...queue, returned: joinRanges([...queue.returned, ...ranges]) };
+}
+
+/** Number of rows in the ranges. */
+export function countRows(ranges: readonly RowRange[]): number {
+  return ranges.reduce((sum, range) => sum + range.count, 0);
+}
+
+/** The same rows in as few ranges as possible, sorted by epoch and start. */
+export function joinRanges(ranges: readonly RowRange[]): readonly RowRange[] {
+  const joined: RowRange[] = [];
+  for (const range of ranges.toSorted((a, b) => a.epoch - b.epoch || a.start - b.start)) {
+    const last = joined.at(-1);
+    if (
+      last !== undefined &&
+      last.epoch === range.epoch &&
+      last.start + last.count === range.start
+    ) {
+      joined[joined.length - 1] = { ...last, count: last.count + range.count };
+    } else {
+      joined.push(range);
+    }
+  }
+  return joined;
+}
