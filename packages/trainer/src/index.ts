@@ -1,1 +1,23 @@
-export {};
+export { TrainerError, type TrainerErrorCode } from "./errors.js";
+export {
+  defaultDevices,
+  formatDevice,
+  parseDevices,
+  type DeviceSpec,
+} from "./device/device-spec.js";
+export type { DeviceUsage } from "./device/api.js";
+export {
+  salvageOf,
+  train,
+  type Salvage,
+  type TrainOptions,
+  type TrainResult,
+} from "./run/train.js";
+export { estimateMemory, type MemoryEstimate } from "./run/memory.js";
+export { evaluateModel, type EvaluateModelOptions } from "./run/evaluate-model.js";
+export { predict, type Prediction, type PredictOptions } from "./run/predictor.js";
+export { createRunFolder, runFiles, type RunFolder } from "./run/run-folder.js";
+export { replay, type ReplayOptions } from "./run/replay.js";
+export { metricValue, parseTarget, type Target } from "./run/target.js";
+export type { EndRecord, EvaluationRecord, RunEvent, StartRecord } from "./run/run-event.js";
+export type { DeviceSummary } from "./run/tally.js";

@@ -1,0 +1,52 @@
+import {
+  optimizerStateArrays,
+  parameterLayout,
+  type ModelShape,
+  type UpdateRule,
+} from "@heterosgd/model";
+import type { DeviceId, ModelName } from "@heterosgd/scheduler";
+import type { AttachCall, DeviceOpened, ModelMemory } from "../device/api.js";
+import { createModelTable, takeSharedModel, type ModelTable } from "./model-table.js";
+
+/** The models of device `id` among `names`, in the order in which the device is asked to hold them. */
+export function ownModels(names: readonly ModelName[], id: DeviceId): ModelName[] {
+  const candidates: ModelName[] = [`replica:${id}`, `gradient:${id}:0`, `gradient:${id}:1`];
+  return candidates.filter((name) => names.includes(name));
+}
+
+/** What device `id` must know to work with all models. */
+export function attachCall(
+  table: ModelTable,
+  names: readonly ModelName[],
+  id: DeviceId,
+): AttachCall {
+  return { models: table.slots, own: ownModels(names, id).map((name) => table.slot(name)) };
+}
+
+/** How many models of each kind device `id` must hold. */
+export function ownModelCounts(
+  names: readonly ModelName[],
+  id: DeviceId,
+): { readonly replicas: number; readonly accumulators: number } {
+  const own = ownModels(names, id);
+  const replicas = own.filter((name) => name.startsWith("replica:")).length;
+  return { replicas, accumulators: own.length - replicas };
+}
+
+/** All models: those that the devices hold, and memory taken here for the rest. */
+export function collectModels(
+  names: readonly ModelName[],
+  shape: ModelShape,
+  rule: UpdateRule | null,
+  opened: readonly DeviceOpened[],
+): ModelTable {
+  const { length } = parameterLayout(shape);
+  const all = new Map<ModelName, ModelMemory>();
+  opened.forEach(({ models }, id) =>
+    ownModels(names, id).forEach((name, i) => all.set(name, models[i]!)),
+  );
+  for (const name of names) {
+    if (!all.has(name)) all.set(name, takeSharedModel(length, optimizerStateArrays(rule)));
+  }
+  return createModelTable(all);
+}

@@ -1,0 +1,34 @@
+/** Hands values from whoever has them to one reader, in order. */
+export interface EventQueue<T> {
+  push(value: T): void;
+  /** The reader gets this error next, and again from then on. */
+  fail(error: Error): void;
+  next(): Promise<T>;
+}
+
+export function createEventQueue<T>(): EventQueue<T> {
+  const values: T[] = [];
+  let failure: Error | undefined;
+  let waiting: { resolve: (value: T) => void; reject: (error: Error) => void } | undefined;
+
+  return {
+    push(value) {
+      if (waiting === undefined) values.push(value);
+      else {
+        waiting.resolve(value);
+        waiting = undefined;
+      }
+    },
+    fail(error) {
+      failure ??= error;
+      waiting?.reject(failure);
+      waiting = undefined;
+    },
+    next: () =>
+      new Promise((resolve, reject) => {
+        if (failure !== undefined) reject(failure);
+        else if (values.length > 0) resolve(values.shift() as T);
+        else waiting = { resolve, reject };
+      }),
+  };
+}

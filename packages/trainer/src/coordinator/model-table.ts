@@ -1,0 +1,44 @@
+import type { ModelName } from "@heterosgd/scheduler";
+import type { ModelMemory } from "../device/api.js";
+
+/** Which memory each model name means at the moment. Devices know models by slot; names move, slots stay. */
+export interface ModelTable {
+  slot(name: ModelName): number;
+  memory(name: ModelName): ModelMemory;
+  /** Afterwards `names[0]` means what `names[1]` meant, and so on round. */
+  rotate(names: readonly ModelName[]): void;
+  /** All models, by slot. */
+  readonly slots: readonly ModelMemory[];
+}
+
+export function createModelTable(models: ReadonlyMap<ModelName, ModelMemory>): ModelTable {
+  const slots = [...models.values()];
+  const slotOf = new Map([...models.keys()].map((name, slot) => [name, slot]));
+
+  function slot(name: ModelName): number {
+    const found = slotOf.get(name);
+    if (found === undefined)
+      throw new RangeError(`the policy uses a model it did not ask for: ${name}`);
+    return found;
+  }
+
+  return {
+    slot,
+    slots,
+    memory: (name) => slots[slot(name)] as ModelMemory,
+    rotate(names) {
+      const old = names.map(slot);
+      names.forEach((name, i) => slotOf.set(name, old[(i + 1) % names.length] as number));
+    },
+  };
+}
+
+/** Zeroed memory for a model that belongs to no device. */
+export function takeSharedModel(length: number, states: number): ModelMemory {
+  const array = () => new Float32Array(new SharedArrayBuffer(length * 4));
+  return {
+    parameters: array(),
+    state: Array.from({ length: states }, array),
+    updates: new Int32Array(new SharedArrayBuffer(4)),
+  };
+}

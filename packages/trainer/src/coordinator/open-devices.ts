@@ -1,0 +1,76 @@
+import type { ModelShape, UpdateRule } from "@heterosgd/model";
+import type { ModelName } from "@heterosgd/scheduler";
+import type { BatchLimits } from "../device/api.js";
+import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
+import { startDevice, type SupervisedDevice } from "../device/supervisor.js";
+import { attachCall, collectModels, ownModelCounts } from "./device-models.js";
+import type { ModelTable } from "./model-table.js";
+
+const OPEN_TIMEOUT_MS = 300_000;
+const CLOSE_TIMEOUT_MS = 60_000;
+
+export interface OpenDevicesOptions {
+  readonly devices: readonly DeviceSpec[];
+  readonly shape: ModelShape;
+  readonly rule: UpdateRule | null;
+  readonly train: SharedArrayBuffer | null;
+  readonly evaluation: SharedArrayBuffer | null;
+  readonly limits: BatchLimits;
+  readonly cutoffs: readonly number[];
+  /** All models that must exist. */
+  readonly models: readonly ModelName[];
+}
+
+export interface OpenDevices {
+  readonly devices: readonly SupervisedDevice[];
+  readonly models: ModelTable;
+  /** What runs on each device. */
+  readonly kernels: readonly string[];
+  /** Closes every device that is still there, and waits for its worker to end. */
+  close(): Promise<void>;
+}
+
+export function deviceName(id: number, spec: DeviceSpec): string {
+  return `device ${id} (${formatDevice(spec)})`;
+}
+
+/**
+ * Starts a worker for each device, has each take its memory, and makes all models known to all.
+ *
+ * @throws TrainerError or the device's own error, if any device cannot be opened; none is left running.
+ */
+export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevices> {
+  const { devices: specs, models: names, ...setup } = options;
+  const started = specs.map((spec, id) => startDevice(deviceName(id, spec)));
+  try {
+    const opened = await Promise.all(
+      started.map((device, id) =>
+        device.call(OPEN_TIMEOUT_MS, (api) =>
+          api.open({
+            ...setup,
+            ...ownModelCounts(names, id),
+            id,
+            kernels: "plain",
+            speed: specs[id]!.speed,
+          }),
+        ),
+      ),
+    );
+    const models = collectModels(names, setup.shape, setup.rule, opened);
+    await Promise.all(
+      started.map((device, id) =>
+        device.call(OPEN_TIMEOUT_MS, (api) => api.attach(attachCall(models, names, id))),
+      ),
+    );
+    return {
+      devices: started,
+      models,
+      kernels: opened.map(({ kernels }) => kernels),
+      close: async () =>
+        void (await Promise.allSettled(started.map((device) => device.close(CLOSE_TIMEOUT_MS)))),
+    };
+  } catch (error) {
+    await Promise.all(started.map((device) => device.terminate()));
+    throw error;
+  }
+}

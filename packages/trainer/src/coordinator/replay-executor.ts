@@ -1,0 +1,189 @@
+import { isDeepStrictEqual } from "node:util";
+import { sliceFor } from "@heterosgd/merge";
+import type { DeviceId, PolicyEvent, Term } from "@heterosgd/scheduler";
+import type { DeviceApi, ModelTerm } from "../device/api.js";
+import { TrainerError } from "../errors.js";
+import type { ExecutableCommand, Executor } from "./executor.js";
+import type { ModelTable } from "./model-table.js";
+import type { Permutations } from "./permutations.js";
+
+export interface ReplayExecutorOptions {
+  /** By device id; in this thread. */
+  readonly hosts: readonly DeviceApi[];
+  readonly models: ModelTable;
+  readonly modelLength: number;
+  readonly permutations: Permutations;
+  /** What happened in the recorded run, in order. */
+  readonly events: readonly PolicyEvent[];
+}
+
+/** A command in a device's queue. */
+interface Queued {
+  readonly kind: ExecutableCommand["type"];
+  /** The parts of its answer that must be as recorded. */
+  readonly run: () => Promise<object>;
+  /** Of a blend. */
+  readonly id?: number;
+}
+
+/**
+ * Gives the recorded events one after another; before each, the device that it came from catches up with its
+ * queue as far as the event says.
+ */
+export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
+  const { hosts, models, permutations, events } = options;
+  const queues: Queued[][] = hosts.map(() => []);
+  const alive = hosts.map(() => true);
+  let position = 0;
+
+  const terms = (list: readonly Term[]): ModelTerm[] =>
+    list.map(({ model, coefficient }) => ({ model: models.slot(model), coefficient }));
+
+  function enqueue(device: DeviceId, queued: Queued): void {
+    if (alive[device]) queues[device]!.push(queued);
+  }
+
+  function execute(command: ExecutableCommand): void {
+    switch (command.type) {
+      case "step":
+      case "accumulate": {
+        const { type: kind, device, rows } = command;
+        const spans = permutations.hold(rows);
+        const model = models.slot(command.model);
+        const into = command.type === "accumulate" ? models.slot(command.into) : 0;
+        return enqueue(device, {
+          kind,
+          run: async () => {
+            const { nonZeros, loss } = await (command.type === "step"
+              ? hosts[device]!.step({
+                  rows: spans,
+                  model,
+                  learningRate: command.learningRate,
+                  microBatchRows: command.microBatchRows ?? null,
+                })
+              : hosts[device]!.accumulate({ rows: spans, model, into }));
+            permutations.release(rows);
+            return { rows, nonZeros, loss };
+          },
+        });
+      }
+      case "pull": {
+        const model = models.slot("global");
+        const run = async () => ({ pulled: await hosts[command.device]!.pull(model) });
+        return enqueue(command.device, { kind: "pull", run });
+      }
+      case "push": {
+        const { device, norm } = command;
+        const run = async () => ({ norm: (await hosts[device]!.push({ norm })).norm });
+        return enqueue(device, { kind: "push", run });
+      }
+      case "apply": {
+        const { device, scale } = command;
+        const call = {
+          source: models.slot(command.source),
+          target: models.slot(command.target),
+          scale,
+        };
+        const run = async () => {
+          await hosts[device]!.apply(call);
+          return {};
+        };
+        return enqueue(device, { kind: "apply", run });
+      }
+      case "blend": {
+        const living = [...hosts.keys()].filter((id) => alive[id]);
+        const call = {
+          target: models.slot(command.target),
+          terms: terms(command.terms),
+          stateTerms: terms(command.stateTerms),
+        };
+        const updates = command.stateTerms.map(({ model }) => models.memory(model).updates);
+        return living.forEach((device, i) => {
+          const shard = sliceFor(i, living.length, options.modelLength);
+          const run = async () => {
+            await hosts[device]!.blend({ ...call, ...shard });
+            if (updates.length > 0) {
+              const most = Math.max(...updates.map((count) => count[0]!));
+              models.slots[call.target]!.updates[0] = most;
+            }
+            return {};
+          };
+          enqueue(device, { kind: "blend", id: command.id, run });
+        });
+      }
+      case "rotate":
+        return models.rotate(command.names);
+      case "evaluate":
+        return;
+    }
+  }
+
+  /** Runs the device's queue up to and including the first command that `reached` accepts. */
+  async function catchUp(device: DeviceId, reached: (queued: Queued) => boolean): Promise<object> {
+    for (;;) {
+      const queued = queues[device]?.shift();
+      if (queued === undefined) throw mismatch(position, `device ${device} was told no such thing`);
+      const answer = await queued.run();
+      if (reached(queued)) return answer;
+      if (queued.kind !== "pull" && queued.kind !== "blend") {
+        throw mismatch(position, `device ${device} had to answer a ${queued.kind} first`);
+      }
+    }
+  }
+
+  async function enact(event: PolicyEvent): Promise<void> {
+    switch (event.type) {
+      case "done":
+        return expectAnswer(
+          event,
+          await catchUp(event.device, ({ kind }) => kind === "step" || kind === "accumulate"),
+        );
+      case "pushed":
+        return expectAnswer(event, await catchUp(event.device, ({ kind }) => kind === "push"));
+      case "applied":
+        return expectAnswer(event, await catchUp(event.device, ({ kind }) => kind === "apply"));
+      case "blended":
+        for (const [device, queue] of queues.entries()) {
+          if (queue.some(({ id }) => id === event.id))
+            await catchUp(device, ({ id }) => id === event.id);
+        }
+        return;
+      case "lost": {
+        alive[event.device] = false;
+        const left = queues[event.device]!.splice(0);
+        // The others did the lost device's share of a blend.
+        for (const queued of left) if (queued.kind === "blend") await queued.run();
+      }
+    }
+  }
+
+  function expectAnswer(event: PolicyEvent, answer: object): void {
+    for (const [key, value] of Object.entries(answer)) {
+      const recorded = (event as unknown as Record<string, unknown>)[key];
+      if (!isDeepStrictEqual(recorded, value)) {
+        throw mismatch(
+          position,
+          `${key} is ${JSON.stringify(recorded)} there, but comes out as ${JSON.stringify(value)}`,
+        );
+      }
+    }
+  }
+
+  return {
+    execute,
+    async next() {
+      const event = events[position];
+      if (event === undefined) throw mismatch(position, "the recording ends before the run does");
+      position++;
+      await enact(event);
+      return event;
+    },
+  };
+}
+
+function mismatch(position: number, what: string): TrainerError {
+  return new TrainerError(
+    "REPLAY_MISMATCH",
+    `cannot replay event ${position}: ${what}; replay with the data, seed and configuration of the recorded run`,
+  );
+}

@@ -1,0 +1,156 @@
+/**
+ * What the coordinator and a device's worker say to each other. Only small plain objects travel; the data
+ * set, permutations and models are named by slot, and lie in shared memory that both sides see.
+ *
+ * A device carries calls out one after another, in the order in which they were made.
+ */
+import type { MetricSums, ModelShape, UpdateRule } from "@heterosgd/model";
+
+/** A model's memory, shared by all threads. */
+export interface ModelMemory {
+  /** All parameters, as `parameterLayout` lays them out. */
+  readonly parameters: Float32Array;
+  /** The optimiser's state arrays, each as long as `parameters`; none for plain SGD or an accumulator. */
+  readonly state: readonly Float32Array[];
+  /** One element: how many updates the model has received. */
+  readonly updates: Int32Array;
+}
+
+/** Largest batch a device must hold. */
+export interface BatchLimits {
+  readonly rows: number;
+  readonly nonZeros: number;
+  readonly labels: number;
+}
+
+export type KernelsName = "plain";
+
+export interface DeviceSetup {
+  readonly id: number;
+  readonly kernels: KernelsName;
+  /** Fraction of its own speed, in (0, 1]. */
+  readonly speed: number;
+  readonly shape: ModelShape;
+  /** Null for plain SGD. */
+  readonly rule: UpdateRule | null;
+  /** The training set's buffer, null where the device only evaluates. */
+  readonly train: SharedArrayBuffer | null;
+  /** The evaluation set's buffer, null where none is evaluated. */
+  readonly evaluation: SharedArrayBuffer | null;
+  readonly limits: BatchLimits;
+  /** Cut-offs of the metrics, ascending. */
+  readonly cutoffs: readonly number[];
+  /** How many models the device must hold besides the shared ones: its replica, then accumulators. */
+  readonly replicas: number;
+  readonly accumulators: number;
+}
+
+export interface DeviceOpened {
+  /** What runs, as the kernels name themselves. */
+  readonly kernels: string;
+  /** The replicas, then the accumulators. */
+  readonly models: readonly ModelMemory[];
+}
+
+export interface AttachCall {
+  /** Every model's memory, by slot. */
+  readonly models: readonly ModelMemory[];
+  /** The slots of the device's own models, in the order in which `open` returned them. */
+  readonly own: readonly number[];
+}
+
+/** `count` rows of the permutation in slot `permutation`, from position `start`. */
+export interface RowSpan {
+  readonly permutation: number;
+  readonly start: number;
+  readonly count: number;
+}
+
+export interface StepCall {
+  readonly rows: readonly RowSpan[];
+  readonly microBatchRows: number | null;
+  readonly learningRate: number;
+  readonly model: number;
+}
+
+export interface AccumulateCall {
+  readonly rows: readonly RowSpan[];
+  readonly model: number;
+  readonly into: number;
+}
+
+export interface ApplyCall {
+  readonly source: number;
+  readonly target: number;
+  readonly scale: number;
+}
+
+export interface ModelTerm {
+  readonly model: number;
+  readonly coefficient: number;
+}
+
+/** One shard of a blend: elements `start` (inclusive) to `end` (exclusive) of every array. */
+export interface BlendCall {
+  readonly target: number;
+  readonly terms: readonly ModelTerm[];
+  readonly stateTerms: readonly ModelTerm[];
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface EvaluateCall {
+  readonly model: number;
+  /** Rows of the evaluation set, in file order. */
+  readonly start: number;
+  readonly count: number;
+}
+
+/**
+ * Where a device's time went, in seconds since it was attached. `training` and `evaluating` include a
+ * handicap's idling; `waiting` is time with nothing to do.
+ */
+export interface DeviceUsage {
+  readonly training: number;
+  readonly merging: number;
+  readonly evaluating: number;
+  readonly waiting: number;
+}
+
+export interface StepReply {
+  readonly nonZeros: number;
+  readonly seconds: number;
+  /** Sum of the rows' losses; not finite if the parameters have diverged. */
+  readonly loss: number;
+  readonly usage: DeviceUsage;
+}
+
+export interface PushReply {
+  readonly norm: number | null;
+  readonly usage: DeviceUsage;
+}
+
+export interface EvaluateReply {
+  readonly sums: MetricSums;
+  readonly usage: DeviceUsage;
+}
+
+/** The protocol: one object of this type lives in every device's worker. */
+export interface DeviceApi {
+  open(setup: DeviceSetup): Promise<DeviceOpened>;
+  /** Makes all models known, once every device is open. Time is counted from here. */
+  attach(call: AttachCall): Promise<void>;
+  /** Adds a permutation of the training rows; its slot is the number of those before it. */
+  addPermutation(permutation: Uint32Array): Promise<void>;
+  step(call: StepCall): Promise<StepReply>;
+  accumulate(call: AccumulateCall): Promise<StepReply>;
+  /** Copies a model into the device's first replica. */
+  pull(model: number): Promise<void>;
+  /** Makes the first replica readable by others. */
+  push(call: { readonly norm: boolean }): Promise<PushReply>;
+  apply(call: ApplyCall): Promise<DeviceUsage>;
+  blend(call: BlendCall): Promise<DeviceUsage>;
+  evaluate(call: EvaluateCall): Promise<EvaluateReply>;
+  /** Ends the device's work and gives its memory back; the worker then ends by itself. */
+  close(): Promise<DeviceUsage | null>;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { defaultDevices, formatDevice, parseDevices } from "./device-spec.js";
+
+test("a list names devices, handicaps and counts", () => {
+  expect(parseDevices("cpu, cpu@0.5,2*cpu@.25")).toEqual([
+    { kind: "cpu", speed: 1 },
+    { kind: "cpu", speed: 0.5 },
+    { kind: "cpu", speed: 0.25 },
+    { kind: "cpu", speed: 0.25 },
+  ]);
+});
+
+test("a device is formatted as it is read", () => {
+  for (const text of ["cpu", "cpu@0.5"])
+    expect(parseDevices(text).map(formatDevice)).toEqual([text]);
+});
+
+test.each([
+  ["", "cannot read device"],
+  ["cpu,,cpu", "cannot read device"],
+  ["cpu@", "cannot read device"],
+  ["cpu@0", "speed"],
+  ["cpu@1.5", "speed"],
+  ["cpu@-1", "speed"],
+  ["cpu@fast", "speed"],
+  ["cpu@nan", "speed"],
+  ["0*cpu", "no device at all"],
+  ["65*cpu", "at most 64"],
+  ["tpu", 'unknown device kind "tpu"'],
+  ["cpu:4", "one thread"],
+])("%j is refused, and the message says why", (text, message) => {
+  expect(() => parseDevices(text)).toThrowError(message);
+  expect(() => parseDevices(text)).toThrowError(expect.objectContaining({ code: "DEVICE_SPEC" }));
+});
+
+test("there is one default device a core, and at least one", () => {
+  expect(defaultDevices(2)).toHaveLength(2);
+  expect(defaultDevices(0)).toHaveLength(1);
+  expect(defaultDevices(1000)).toHaveLength(64);
+});

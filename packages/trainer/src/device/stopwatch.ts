@@ -1,0 +1,31 @@
+import type { DeviceUsage } from "./api.js";
+
+export type Activity = Exclude<keyof DeviceUsage, "waiting">;
+
+/** Splits a device's time, from the moment it is made, into activities and the waiting between them. */
+export interface Stopwatch {
+  begin(): void;
+  /** Ends what `begin` began; returns its seconds. */
+  end(activity: Activity): number;
+  usage(): DeviceUsage;
+}
+
+/** @param now - the time in seconds, from any origin. */
+export function createStopwatch(now: () => number): Stopwatch {
+  const spent = { training: 0, merging: 0, evaluating: 0, waiting: 0 };
+  let idleSince = now();
+  let began = idleSince;
+  return {
+    begin() {
+      began = now();
+      spent.waiting += began - idleSince;
+    },
+    end(activity) {
+      idleSince = now();
+      const seconds = idleSince - began;
+      spent[activity] += seconds;
+      return seconds;
+    },
+    usage: () => ({ ...spent }),
+  };
+}

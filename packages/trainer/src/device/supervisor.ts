@@ -1,0 +1,117 @@
+/**
+ * Starts a device's worker and stands between it and the coordinator. Comlink's calls to a worker that has
+ * died never settle, so every call here is raced against the worker's death and a time-out.
+ */
+import { MessageChannel, Worker } from "node:worker_threads";
+import * as Comlink from "comlink";
+import { TrainerError } from "../errors.js";
+import type { DeviceApi } from "./api.js";
+import { installErrorTransfer } from "./error-transfer.js";
+
+/** One call, made on the device's remote interface. */
+export type DeviceCall<T> = (device: Comlink.Remote<DeviceApi>) => Promise<T>;
+
+export interface SupervisedDevice {
+  readonly name: string;
+  /**
+   * Makes one call.
+   * @throws TrainerError DEVICE_EXITED, DEVICE_TIMEOUT; the device's own error otherwise.
+   */
+  call<T>(timeoutMs: number, work: DeviceCall<T>): Promise<T>;
+  /** Settles with the reason once the worker is dead without having been closed. */
+  readonly death: Promise<TrainerError>;
+  /** Closes the device and waits for its worker to end; after the time-out it is terminated. */
+  close(timeoutMs: number): Promise<Awaited<ReturnType<DeviceApi["close"]>>>;
+  /** Ends the worker at once. */
+  terminate(): Promise<void>;
+}
+
+const WORKER_URL = new URL("./device.worker.js", import.meta.url);
+
+let transferInstalled = false;
+
+export function startDevice(name: string, workerUrl: URL = WORKER_URL): SupervisedDevice {
+  if (!transferInstalled) {
+    installErrorTransfer();
+    transferInstalled = true;
+  }
+  const { port1, port2 } = new MessageChannel();
+  const worker = new Worker(workerUrl, {
+    workerData: { port: port2 },
+    transferList: [port2],
+    name,
+    // Inherited flags (a test runner's export conditions, say) would make the worker load other files.
+    execArgv: [],
+  });
+  const remote = Comlink.wrap<DeviceApi>(port1 as unknown as Comlink.Endpoint);
+  let closing = false;
+  let failure: Error | undefined;
+
+  // Rejects the calls in flight when the worker dies. A promise that all calls race against would keep
+  // something of every call for as long as the worker lives.
+  const pending = new Set<(reason: TrainerError) => void>();
+  let dead: TrainerError | undefined;
+
+  const exited = new Promise<number>((resolve) => {
+    worker.on("error", (error) => (failure = error));
+    worker.on("exit", resolve);
+  });
+  const death = new Promise<TrainerError>((resolve) => {
+    void exited.then((code) => {
+      port1.close();
+      dead = deathOf(name, code, failure);
+      for (const reject of pending) reject(dead);
+      if (!closing) resolve(dead);
+    });
+  });
+
+  function call<T>(timeoutMs: number, work: DeviceCall<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (dead !== undefined) return reject(dead);
+      const timer = setTimeout(() => {
+        const message = `${name} has not answered for ${Math.round(timeoutMs / 1000)} s`;
+        settle(() => reject(new TrainerError("DEVICE_TIMEOUT", message)));
+      }, timeoutMs);
+      const settle = (finish: () => void) => {
+        clearTimeout(timer);
+        pending.delete(reject);
+        finish();
+      };
+      pending.add(reject);
+      work(remote).then(
+        (value) => settle(() => resolve(value)),
+        (error: unknown) => settle(() => reject(error as Error)),
+      );
+    });
+  }
+
+  async function terminate(): Promise<void> {
+    closing = true;
+    await worker.terminate();
+  }
+
+  return {
+    name,
+    call,
+    death,
+    terminate,
+    async close(timeoutMs) {
+      closing = true;
+      try {
+        const usage = await call(timeoutMs, (device) => device.close());
+        remote[Comlink.releaseProxy]();
+        port1.close();
+        await exited;
+        return usage;
+      } finally {
+        await worker.terminate();
+      }
+    },
+  };
+}
+
+function deathOf(name: string, code: number, cause: Error | undefined): TrainerError {
+  return cause === undefined
+    ? new TrainerError("DEVICE_EXITED", `${name} ended by itself (exit code ${code})`)
+    : new TrainerError("DEVICE_FAILED", `${name} failed: ${cause.message}`, { cause });
+}

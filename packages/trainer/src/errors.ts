@@ -1,0 +1,25 @@
+/** What can go wrong in a run; part of the API. */
+export type TrainerErrorCode =
+  | "BAD_OPTION"
+  | "DEVICE_SPEC"
+  | "DEVICE_FAILED"
+  | "DEVICE_EXITED"
+  | "DEVICE_TIMEOUT"
+  | "NO_DEVICES"
+  | "DIVERGED"
+  | "DATA_MISMATCH"
+  | "RUN_EXISTS"
+  | "RUN_FOLDER"
+  | "REPLAY_MISMATCH"
+  | "INTERRUPTED";
+
+/** An expected failure of a run, with a code to act on and a message for a person. */
+export class TrainerError extends Error {
+  readonly code: TrainerErrorCode;
+
+  constructor(code: TrainerErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "TrainerError";
+    this.code = code;
+  }
+}

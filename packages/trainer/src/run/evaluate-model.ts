@@ -1,0 +1,79 @@
+import {
+  defaultCutoffs,
+  metricsOf,
+  parameterLayout,
+  type Metrics,
+  type MetricSums,
+  type ModelShape,
+} from "@heterosgd/model";
+import type { Dataset } from "@heterosgd/sparse";
+import { createDeviceExecutor } from "../coordinator/device-executor.js";
+import { openDevices } from "../coordinator/open-devices.js";
+import type { DeviceSpec } from "../device/device-spec.js";
+import { TrainerError } from "../errors.js";
+import { batchLimits } from "./batch-limits.js";
+import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
+
+export interface EvaluateModelOptions {
+  readonly shape: ModelShape;
+  /** Laid out by `parameterLayout(shape)`. */
+  readonly parameters: Float32Array;
+  readonly dataset: Dataset<SharedArrayBuffer>;
+  readonly devices: readonly DeviceSpec[];
+  /** Rows that a device scores at once. Default 128. */
+  readonly batchRows?: number;
+  /** Cut-offs k, ascending; those above the number of labels are left out. Default 1, 3, 5. */
+  readonly cutoffs?: readonly number[];
+}
+
+/**
+ * Evaluates a model on a whole data set, its rows shared out over all devices as they become free.
+ *
+ * @throws TrainerError NO_DEVICES, or what a device reported when it could not be opened.
+ */
+export async function evaluateModel(options: EvaluateModelOptions): Promise<Metrics> {
+  const { shape, parameters, dataset, devices, batchRows = 128 } = options;
+  const layout = parameterLayout(shape);
+  const open = await openDevices({
+    devices,
+    shape,
+    rule: null,
+    train: null,
+    evaluation: dataset.buffer,
+    limits: batchLimits(batchRows, [dataset]),
+    cutoffs: usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels),
+    models: ["global"],
+  });
+  try {
+    open.models.memory("global").parameters.set(parameters);
+    let sums: MetricSums | undefined;
+    const executor = createDeviceExecutor({
+      devices: open.devices,
+      models: open.models,
+      modelLength: layout.length,
+      trainRows: 0,
+      seed: 0,
+      evaluationRows: dataset.rows,
+      evaluationChunk: evaluationChunk(dataset.rows, devices.length, batchRows),
+      onEvaluated: (_, all) => (sums = all),
+    });
+    executor.execute({ type: "evaluate", id: 0 });
+    let lost = 0;
+    while (sums === undefined) {
+      const event = await executor.next();
+      if (event.type === "lost" && ++lost === devices.length) {
+        const [cause] = executor.losses();
+        throw new TrainerError(
+          "NO_DEVICES",
+          `no device is left to evaluate on: ${cause?.message}`,
+          {
+            cause,
+          },
+        );
+      }
+    }
+    return metricsOf(sums);
+  } finally {
+    await open.close();
+  }
+}

@@ -1,0 +1,57 @@
+import { networkBytes, optimizerStateArrays, parameterLayout } from "@heterosgd/model";
+import type { DeviceId, ModelName } from "@heterosgd/scheduler";
+import type { TrainOptions } from "./train.js";
+import { batchLimits } from "./batch-limits.js";
+
+/** What a run will take, in bytes, before it has taken anything. */
+export interface MemoryEstimate {
+  readonly trainData: number;
+  readonly evaluationData: number;
+  /** Permutations of the training rows. */
+  readonly permutations: number;
+  /** Global models, with their optimiser state. */
+  readonly globalModels: number;
+  readonly devices: readonly {
+    readonly device: DeviceId;
+    /** Replica and accumulators, with optimiser state. */
+    readonly models: number;
+    /** Batch and activations. */
+    readonly work: number;
+  }[];
+  readonly total: number;
+}
+
+/** Adds up what `train` would take with these options, the interpreter itself (about 100 MB, and 20 MB a device) left out. */
+export function estimateMemory(
+  options: Pick<
+    TrainOptions,
+    "train" | "evaluation" | "shape" | "rule" | "devices" | "policy" | "maxBatchRows"
+  >,
+): MemoryEstimate {
+  const layout = parameterLayout(options.shape);
+  const limits = batchLimits(options.maxBatchRows, [options.train, options.evaluation]);
+  const withState = layout.length * 4 * (1 + optimizerStateArrays(options.rule));
+  const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: options.rule });
+  const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
+  const infos = options.devices.map((_, id) => ({ id, maxBatchRows: options.maxBatchRows }));
+  const names = options.policy.models(infos);
+  const bytesOf = (name: ModelName) =>
+    name.startsWith("gradient:") ? layout.length * 4 : withState;
+  const sum = (belongs: (name: ModelName) => boolean) =>
+    names.filter(belongs).reduce((bytes, name) => bytes + bytesOf(name), 0);
+
+  const devices = infos.map(({ id }) => ({
+    device: id,
+    models: sum((name) => name.split(":")[1] === String(id)),
+    work: work + batch,
+  }));
+  const parts = {
+    trainData: options.train.buffer.byteLength,
+    evaluationData: options.evaluation?.buffer.byteLength ?? 0,
+    permutations: 2 * 4 * options.train.rows,
+    globalModels: sum((name) => !name.includes(":")),
+  };
+  const shared = Object.values(parts).reduce((total, bytes) => total + bytes, 0);
+  const total = devices.reduce((bytes, device) => bytes + device.models + device.work, shared);
+  return { ...parts, devices, total };
+}

@@ -1,0 +1,54 @@
+import {
+  createNetwork,
+  createPlainKernels,
+  createTopK,
+  parameterLayout,
+  probability,
+  type ModelShape,
+} from "@heterosgd/model";
+import { createBatchBuffers, gatherBatch, type Dataset } from "@heterosgd/sparse";
+import { batchLimits } from "./batch-limits.js";
+
+/** A label and how likely the model holds it to be. */
+export interface Prediction {
+  readonly label: number;
+  /** Probability, 0 to 1: of all labels together 1 under softmax, independent under sigmoid. */
+  readonly score: number;
+}
+
+export interface PredictOptions {
+  readonly shape: ModelShape;
+  /** Laid out by `parameterLayout(shape)`. */
+  readonly parameters: Float32Array;
+  readonly dataset: Dataset;
+  /** Labels a row, at most as many as the network has. */
+  readonly k: number;
+  /** Leaves out labels scored below it. Default 0: none. */
+  readonly threshold?: number;
+  readonly batchRows?: number;
+}
+
+/** The best labels of each row, best first, row by row in file order. */
+export async function* predict(options: PredictOptions): AsyncGenerator<readonly Prediction[]> {
+  const { shape, parameters, dataset, k, threshold = 0, batchRows = 128 } = options;
+  const kernels = createPlainKernels();
+  const limits = batchLimits(batchRows, [dataset]);
+  const network = createNetwork(kernels, parameterLayout(shape), { maxRows: batchRows });
+  const batch = createBatchBuffers(limits);
+  const top = createTopK(batchRows, k);
+  const order = Uint32Array.from({ length: dataset.rows }, (_, row) => row);
+  for (let start = 0; start < dataset.rows; start += batchRows) {
+    const rows = Math.min(batchRows, dataset.rows - start);
+    gatherBatch(dataset, order, start, rows, batch);
+    await network.predict(kernels.upload(batch, 0), rows, parameters, k, top);
+    for (let row = 0; row < rows; row++) {
+      const predictions: Prediction[] = [];
+      for (let i = row * k; i < (row + 1) * k; i++) {
+        const score = probability(top.logits[i]!, top.logSumExp[row]!, shape.loss);
+        if (score >= threshold) predictions.push({ label: top.ids[i]!, score });
+      }
+      yield predictions;
+    }
+  }
+  await kernels.dispose();
+}

@@ -1,0 +1,80 @@
+/**
+ * Repeats a run in this thread from its recorded events: the same policy, fed the same events in the same
+ * order, over the same device code. Each device carries its commands out in the order in which they were
+ * issued, and the recorded answers say how far it had come. The parameters come out equal to the last bit,
+ * whatever the timing of the real run was.
+ */
+import { initialise, parameterLayout } from "@heterosgd/model";
+import type { PolicyEvent } from "@heterosgd/scheduler";
+import { coordinate } from "../coordinator/coordinate.js";
+import { attachCall, collectModels, ownModelCounts } from "../coordinator/device-models.js";
+import { createPermutations } from "../coordinator/permutations.js";
+import { createReplayExecutor } from "../coordinator/replay-executor.js";
+import type { DeviceApi, DeviceOpened } from "../device/api.js";
+import { createDeviceHost } from "../device/device-host.js";
+import { createDeviceKernels } from "../device/device-kernels.js";
+import { batchLimits } from "./batch-limits.js";
+import type { TrainOptions } from "./train.js";
+
+export interface ReplayOptions extends Pick<
+  TrainOptions,
+  "train" | "shape" | "rule" | "policy" | "maxBatchRows" | "seed" | "initialScale"
+> {
+  /** How many devices the recorded run had. */
+  readonly devices: number;
+  /** The policy events of the recorded run, in order (other records of its event stream left out). */
+  readonly events: readonly PolicyEvent[];
+}
+
+/**
+ * Replays a run over the same data, configuration and seed. Evaluations are not repeated.
+ *
+ * @returns the global model at its end, laid out by `parameterLayout(shape)`.
+ * @throws TrainerError REPLAY_MISMATCH where the recorded answers cannot come from such a run.
+ */
+export async function replay(options: ReplayOptions): Promise<Float32Array> {
+  const { train, shape, rule, policy, maxBatchRows, seed, initialScale = 1 } = options;
+  const layout = parameterLayout(shape);
+  const infos = Array.from({ length: options.devices }, (_, id) => ({ id, maxBatchRows }));
+  const names = policy.models(infos);
+
+  const hosts: DeviceApi[] = [];
+  const opened: DeviceOpened[] = [];
+  for (const { id } of infos) {
+    const host = createDeviceHost({
+      createKernels: (setup) => createDeviceKernels(setup.kernels),
+      now: () => 0,
+      idle: () => undefined,
+    });
+    hosts.push(host);
+    opened.push(
+      await host.open({
+        ...ownModelCounts(names, id),
+        id,
+        kernels: "plain",
+        speed: 1,
+        shape,
+        rule,
+        train: train.buffer,
+        evaluation: null,
+        limits: batchLimits(maxBatchRows, [train]),
+        cutoffs: [1],
+      }),
+    );
+  }
+  const models = collectModels(names, shape, rule, opened);
+  for (const { id } of infos) await hosts[id]!.attach(attachCall(models, names, id));
+  initialise(layout, models.memory("global").parameters, seed, { scale: initialScale });
+
+  const permutations = createPermutations(train.rows, seed, (order) => {
+    for (const host of hosts) void host.addPermutation(order);
+  });
+  const setup = { devices: infos, rows: train.rows, parameters: layout.parameterCount };
+  const { events } = options;
+  await coordinate(
+    policy,
+    setup,
+    createReplayExecutor({ hosts, models, modelLength: layout.length, permutations, events }),
+  );
+  return models.memory("global").parameters;
+}

@@ -1,0 +1,43 @@
+import type { Metrics, ModelShape } from "@heterosgd/model";
+import type { PolicyEvent, Report, StopReason } from "@heterosgd/scheduler";
+import type { DeviceSummary } from "./tally.js";
+
+/** The first line of a run's event stream. */
+export interface StartRecord {
+  readonly type: "start";
+  readonly algorithm: string;
+  readonly seed: number;
+  readonly shape: ModelShape;
+  readonly trainRows: number;
+  readonly evaluationRows: number;
+  readonly parameters: number;
+  readonly devices: readonly {
+    readonly device: number;
+    readonly name: string;
+    readonly kernels: string;
+  }[];
+}
+
+/** The global model on the whole evaluation set. */
+export interface EvaluationRecord {
+  readonly type: "evaluation";
+  /** Training rows done until then. */
+  readonly rows: number;
+  readonly metrics: Metrics;
+}
+
+/** The last line. */
+export interface EndRecord {
+  readonly type: "end";
+  readonly reason: StopReason;
+  readonly devices: readonly DeviceSummary[];
+}
+
+/**
+ * One line of `events.jsonl`: what happened, and when. Policy events are recorded as the policy saw them, in
+ * its order, which is what a replay needs.
+ */
+export type RunEvent = {
+  /** Seconds since the run began. */
+  readonly at: number;
+} & (StartRecord | PolicyEvent | Report | EvaluationRecord | EndRecord);

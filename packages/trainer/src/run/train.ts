@@ -1,0 +1,225 @@
+import {
+  defaultCutoffs,
+  initialise,
+  metricsOf,
+  parameterLayout,
+  type Metrics,
+  type ModelShape,
+  type UpdateRule,
+} from "@heterosgd/model";
+import type { Policy, StopReason } from "@heterosgd/scheduler";
+import type { Dataset } from "@heterosgd/sparse";
+import { coordinate } from "../coordinator/coordinate.js";
+import { createDeviceExecutor, type DeviceExecutor } from "../coordinator/device-executor.js";
+import { deviceName, openDevices } from "../coordinator/open-devices.js";
+import type { DeviceSpec } from "../device/device-spec.js";
+import { TrainerError } from "../errors.js";
+import { batchLimits } from "./batch-limits.js";
+import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
+import type { RunEvent } from "./run-event.js";
+import { createTally, type DeviceSummary } from "./tally.js";
+import { metricValue, type Target } from "./target.js";
+
+export interface TrainOptions {
+  readonly train: Dataset<SharedArrayBuffer>;
+  /** Evaluated whenever the policy says so; null for none. */
+  readonly evaluation: Dataset<SharedArrayBuffer> | null;
+  readonly shape: ModelShape;
+  /** How devices update their replicas: null for plain SGD. */
+  readonly rule: UpdateRule | null;
+  readonly devices: readonly DeviceSpec[];
+  /** The algorithm. */
+  readonly policy: Policy;
+  /** The largest batch that the policy may hand out, in rows; devices take their buffers for it. */
+  readonly maxBatchRows: number;
+  /** Decides the initial parameters and every epoch's order. */
+  readonly seed: number;
+  /** Multiplies the initial weights. Default 1. */
+  readonly initialScale?: number;
+  /** Cut-offs k of the metrics, ascending; those above the number of labels are left out. Default 1, 3, 5. */
+  readonly cutoffs?: readonly number[];
+  /** Winds up after this many seconds. */
+  readonly maxSeconds?: number;
+  /** Winds up once an evaluation reaches it. */
+  readonly target?: Target;
+  /** Winds up when aborted: what is trained is merged, evaluated and returned. */
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: RunEvent) => void;
+}
+
+export interface TrainResult {
+  readonly reason: StopReason;
+  /** The global model, laid out by `parameterLayout(shape)`. */
+  readonly parameters: Float32Array;
+  /** Of the last evaluation, which is of these parameters; null where nothing is evaluated. */
+  readonly metrics: Metrics | null;
+  readonly devices: readonly DeviceSummary[];
+  /** Rows trained on, over all epochs. */
+  readonly rows: number;
+  readonly seconds: number;
+}
+
+/** What a failed run had computed, carried by the error that ended it. */
+export interface Salvage {
+  /** The global model as of the last merge; null before the first. */
+  readonly parameters: Float32Array | null;
+  readonly rows: number;
+}
+
+/** The salvage of each run that failed: `salvageOf(error)`. */
+const salvages = new WeakMap<object, Salvage>();
+
+/** What a run that ended in `error` had computed, undefined if it had not begun. */
+export function salvageOf(error: unknown): Salvage | undefined {
+  return typeof error === "object" && error !== null ? salvages.get(error) : undefined;
+}
+
+/**
+ * Trains one network over all devices at once, by the policy's algorithm.
+ *
+ * @throws TrainerError NO_DEVICES (every device was lost; the first one's error is the cause), DIVERGED, DATA_MISMATCH,
+ * or what a device reported when it could not be opened. `salvageOf(error)` has the last merged model.
+ */
+export async function train(options: TrainOptions): Promise<TrainResult> {
+  checkData(options);
+  const { train: rows, evaluation, shape, rule, devices: specs, policy, seed } = options;
+  const layout = parameterLayout(shape);
+  const cutoffs = usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels);
+  const limits = batchLimits(options.maxBatchRows, [rows, evaluation]);
+  const infos = specs.map((_, id) => ({ id, maxBatchRows: options.maxBatchRows }));
+
+  const began = performance.now();
+  const seconds = () => (performance.now() - began) / 1000;
+  const emit = (event: DistributiveOmit<RunEvent, "at">) =>
+    options.onEvent?.({ at: seconds(), ...event } as RunEvent);
+
+  const open = await openDevices({
+    devices: specs,
+    shape,
+    rule,
+    train: rows.buffer,
+    evaluation: evaluation?.buffer ?? null,
+    limits,
+    cutoffs,
+    models: policy.models(infos),
+  });
+  const names = specs.map((spec, id) => ({
+    name: deviceName(id, spec),
+    kernels: open.kernels[id]!,
+  }));
+  const tally = createTally(names);
+  const global = () => open.models.memory("global").parameters;
+  initialise(layout, global(), seed, { scale: options.initialScale ?? 1 });
+
+  let metrics: Metrics | null = null;
+  let merges = 0;
+  const executor = createDeviceExecutor({
+    devices: open.devices,
+    models: open.models,
+    modelLength: layout.length,
+    trainRows: rows.rows,
+    seed,
+    evaluationRows: evaluation?.rows ?? 0,
+    evaluationChunk: evaluationChunk(evaluation?.rows ?? 0, specs.length, limits.rows),
+    onEvaluated(_, sums) {
+      if (evaluation === null) return;
+      metrics = metricsOf(sums);
+      emit({ type: "evaluation", rows: tally.rows(), metrics });
+      if (options.target && metricValue(metrics, options.target) >= options.target.atLeast) {
+        executor.post({ type: "finish", reason: "target" });
+      }
+    },
+  });
+  emit({
+    type: "start",
+    algorithm: policy.name,
+    seed,
+    shape,
+    trainRows: rows.rows,
+    evaluationRows: evaluation?.rows ?? 0,
+    parameters: layout.parameterCount,
+    devices: names.map((name, device) => ({ device, ...name })),
+  });
+
+  const stopWatching = finishOn(options, executor);
+  try {
+    const setup = { devices: infos, rows: rows.rows, parameters: layout.parameterCount };
+    const reason = await coordinate(policy, setup, executor, {
+      onEvent(event) {
+        tally.event(event);
+        emit(event);
+      },
+      onReport(report) {
+        if (report.type === "merge") merges++;
+        tally.report(report);
+        emit(report);
+      },
+    });
+    const devices = tally.summary(executor.usage());
+    if (reason === "devices") throw noDevices(executor);
+    emit({ type: "end", reason, devices });
+    return {
+      reason,
+      parameters: global(),
+      metrics,
+      devices,
+      rows: tally.rows(),
+      seconds: seconds(),
+    };
+  } catch (error) {
+    const salvage = { parameters: merges > 0 ? global() : null, rows: tally.rows() };
+    if (typeof error === "object" && error !== null) salvages.set(error, salvage);
+    throw error;
+  } finally {
+    stopWatching();
+    await open.close();
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+function checkData({ train: rows, evaluation, shape, devices }: TrainOptions): void {
+  if (devices.length === 0) throw new TrainerError("NO_DEVICES", "no device was named");
+  if (rows.rows === 0) {
+    throw new TrainerError("DATA_MISMATCH", "the training set has no rows; at least one is needed");
+  }
+  for (const [name, dataset] of [
+    ["training", rows],
+    ["evaluation", evaluation],
+  ] as const) {
+    if (dataset === null) continue;
+    const { features, labels } = dataset;
+    if (features.columns > shape.features || labels.columns > shape.labels) {
+      throw new TrainerError(
+        "DATA_MISMATCH",
+        `the ${name} set has ${features.columns} features and ${labels.columns} labels, but the network takes ` +
+          `${shape.features} and ${shape.labels}; read it with the network's bounds`,
+      );
+    }
+  }
+}
+
+/** Posts a finish when the time is up or the signal comes; returns how to stop watching for them. */
+function finishOn({ maxSeconds, signal }: TrainOptions, executor: DeviceExecutor): () => void {
+  const interrupt = () => executor.post({ type: "finish", reason: "signal" });
+  const timer =
+    maxSeconds === undefined
+      ? undefined
+      : setTimeout(() => executor.post({ type: "finish", reason: "time" }), maxSeconds * 1000);
+  if (signal?.aborted) interrupt();
+  signal?.addEventListener("abort", interrupt);
+  return () => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", interrupt);
+  };
+}
+
+function noDevices(executor: DeviceExecutor): TrainerError {
+  const [first, ...others] = executor.losses();
+  const also = others.length > 0 ? ` (and ${others.length} more device(s) after it)` : "";
+  return new TrainerError(
+    "NO_DEVICES",
+    `no device is left to train on: ${first?.message ?? "all were lost"}${also}`,
+    { cause: first },
+  );
+}

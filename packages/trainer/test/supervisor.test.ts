@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { startDevice } from "../src/device/supervisor.js";
+import { buildWorker } from "./build-worker.js";
+
+const url = await buildWorker("faulty.worker");
+const start = () => startDevice("device 0 (cpu)", url);
+
+test("an error crosses from the worker with its code", async () => {
+  const device = start();
+  await expect(device.call(10_000, (api) => api.pull(1))).rejects.toMatchObject({
+    name: "RangeError",
+    message: "the device is full",
+    code: "FULL",
+  });
+  expect(await device.call(10_000, (api) => api.pull(0))).toBe(0);
+  expect(await device.close(10_000)).toBeNull();
+});
+
+test("a worker that exits rejects the call in flight and every later one", async () => {
+  const device = start();
+  await expect(device.call(10_000, (api) => api.pull(2))).rejects.toMatchObject({
+    code: "DEVICE_EXITED",
+    message: expect.stringContaining("exit code 7"),
+  });
+  expect((await device.death).code).toBe("DEVICE_EXITED");
+  await expect(device.call(10_000, (api) => api.pull(0))).rejects.toMatchObject({
+    code: "DEVICE_EXITED",
+  });
+});
+
+test("a worker that dies of an uncaught error says which", async () => {
+  const device = start();
+  await expect(device.call(10_000, (api) => api.pull(3))).rejects.toMatchObject({
+    code: "DEVICE_FAILED",
+    message: expect.stringContaining("late failure"),
+  });
+});
+
+test("a worker that hangs is given up after the time-out, and can be ended", async () => {
+  const device = start();
+  await expect(device.call(50, (api) => api.pull(4))).rejects.toMatchObject({
+    code: "DEVICE_TIMEOUT",
+  });
+  await device.terminate();
+});
+
+test("closing ends the worker by itself and is not reported as a death", async () => {
+  const device = start();
+  expect(await device.call(10_000, (api) => api.pull(0))).toBe(0);
+  await device.close(10_000);
+  const death = await Promise.race([
+    device.death,
+    new Promise((resolve) => setTimeout(resolve, 20, "none")),
+  ]);
+  expect(death).toBe("none");
+});
