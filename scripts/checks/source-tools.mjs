@@ -33,7 +33,7 @@ export const typesCheck = toolCheck(
 export const lintCheck = toolCheck(
   "lint",
   "oxlint, with the rules that need types, has no complaint",
-  () => [toolPath("oxlint"), "--type-aware", "--deny-warnings"],
+  () => [toolPath("oxlint"), "--type-aware", "--deny-warnings", "--format=unix"],
 );
 
 export const formatCheck = toolCheck("format", "oxfmt would change nothing", () => [
@@ -45,5 +45,5 @@ export const formatCheck = toolCheck("format", "oxfmt would change nothing", () 
 export const unusedCheck = toolCheck(
   "unused",
   "knip finds no unused file, export or dependency",
-  () => [toolPath("knip"), "--no-progress"],
+  () => [toolPath("knip"), "--no-progress", "--no-config-hints"],
 );
