@@ -1,36 +1,183 @@
-import type { ParameterLayout } from "../network/layout.js";
+import { randomUUID } from "node:crypto";
+import { open, rename, rm, type FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ModelError } from "../errors.js";
+import { sharedFloat32 } from "../kernels/plain/arrays.js";
+import { parameterLayout, type ParameterLayout, type TensorView } from "../network/layout.js";
 import type { ModelShape } from "../network/shape.js";
+import { formatHeader, maxHeaderBytes, packTensors, parseHeader } from "./header.js";
 
 /** What a model file holds. */
 export interface Model {
   readonly shape: ModelShape;
   /** The flat array of parameters, laid out as `parameterLayout(shape)` says. */
   readonly parameters: Float32Array;
-  /** A name for each label, or none at all. */
+  /** One name a label, or none at all. */
   readonly labelNames?: readonly string[];
   /** Free notes, kept as they are: how the model was trained, on what. */
   readonly info?: Readonly<Record<string, string>>;
 }
 
+/** A model as `loadModel` returns it. */
 export interface LoadedModel extends Model {
   readonly layout: ParameterLayout;
   readonly info: Readonly<Record<string, string>>;
 }
 
 export interface LoadModelOptions {
-  /** Makes the array for the parameters. Default: over shared memory. */
+  /** Makes the array for the parameters. Default: in shared memory. */
   readonly allocate?: (length: number) => Float32Array;
 }
 
+/** Bytes to a single read or write: well below the 2 GiB that the system takes at once. */
+const chunkBytes = 2 ** 26;
+
+/**
+ * Writes a model in the safetensors format, atomically: into a file beside it, which is flushed to
+ * the disk and renamed. A reader, or a crash, meets the old file or the new one.
+ *
+ * @throws ModelError MODEL_WRITE
+ * @throws RangeError if parameters or label names don't fit the shape
+ */
 export async function saveModel(path: string, model: Model): Promise<void> {
-  void [path, model];
-  throw new Error("to be written");
+  const { shape, parameters, labelNames, info = {} } = model;
+  const layout = parameterLayout(shape);
+  if (parameters.length !== layout.length) {
+    throw new RangeError(`The shape needs ${layout.length} elements, not ${parameters.length}.`);
+  }
+  if (labelNames !== undefined && labelNames.length !== shape.labels) {
+    throw new RangeError(`${labelNames.length} label names don't fit ${shape.labels} labels.`);
+  }
+  const header = formatHeader({ layout, info, ...(labelNames && { labelNames }) });
+  if (header.length > maxHeaderBytes) {
+    const what = `${path}: label names and notes take ${header.length} bytes`;
+    throw new ModelError("MODEL_WRITE", `${what}, a model file has room for ${maxHeaderBytes}.`);
+  }
+
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await withFile(temporary, "wx", async (file) => {
+      const length = new Uint8Array(8);
+      new DataView(length.buffer).setBigUint64(0, BigInt(header.length), true);
+      await writeAll(file, length);
+      await writeAll(file, header);
+      for (const { tensor } of packTensors(layout.tensors)) {
+        await writeAll(file, bytesOf(parameters, tensor));
+      }
+      await file.sync();
+    });
+    await rename(temporary, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    const what = `The model could not be written to ${path}: ${messageOf(error)}`;
+    throw new ModelError("MODEL_WRITE", what, { cause: error });
+  }
 }
 
+/**
+ * Reads a model that `saveModel` wrote. The whole header is checked against the file's size before
+ * anything of the network's size is allocated.
+ *
+ * @throws ModelError MODEL_NOT_FOUND, MODEL_UNREADABLE, MODEL_FORMAT, MODEL_TRUNCATED, MODEL_SHAPE
+ */
 export async function loadModel(
   path: string,
-  options: LoadModelOptions = {},
+  { allocate = sharedFloat32 }: LoadModelOptions = {},
 ): Promise<LoadedModel> {
-  void [path, options];
-  throw new Error("to be written");
+  try {
+    return await withFile(path, "r", (file) => readModel(file, allocate));
+  } catch (error) {
+    if (error instanceof ModelError) {
+      const what = `${path} can't be loaded: ${error.message}.`;
+      throw new ModelError(error.code, what, { cause: error.cause });
+    }
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR") {
+      const what = `There is no model at ${path}; give the path of a .safetensors file.`;
+      throw new ModelError("MODEL_NOT_FOUND", what, { cause: error });
+    }
+    if (code === undefined) throw error;
+    const what = `${path} can't be read: ${messageOf(error)}`;
+    throw new ModelError("MODEL_UNREADABLE", what, { cause: error });
+  }
+}
+
+async function readModel(
+  file: FileHandle,
+  allocate: (length: number) => Float32Array,
+): Promise<LoadedModel> {
+  const status = await file.stat();
+  if (!status.isFile()) throw new ModelError("MODEL_UNREADABLE", "it is not a file");
+  const { size } = status;
+  if (size < 8) {
+    const what = `it has ${size} bytes, which is less than any model`;
+    throw new ModelError("MODEL_TRUNCATED", what);
+  }
+  const length = new Uint8Array(8);
+  await readAll(file, length, 0);
+  const headerBytes = Number(new DataView(length.buffer).getBigUint64(0, true));
+  if (headerBytes > maxHeaderBytes) {
+    throw new ModelError("MODEL_FORMAT", "it is not in the safetensors format");
+  }
+  const dataStart = 8 + headerBytes;
+  if (dataStart > size) {
+    const what = `its header should have ${headerBytes} bytes, but the file ends after ${size}`;
+    throw new ModelError("MODEL_TRUNCATED", what);
+  }
+  const header = new Uint8Array(headerBytes);
+  await readAll(file, header, 8);
+  const { layout, tensors, labelNames, info } = parseHeader(header, size - dataStart);
+
+  const parameters = allocate(layout.length);
+  for (const { tensor, begin } of tensors) {
+    await readAll(file, bytesOf(parameters, tensor), dataStart + begin);
+  }
+  return { shape: layout.shape, layout, parameters, info, ...(labelNames && { labelNames }) };
+}
+
+async function withFile<T>(
+  path: string,
+  flags: string,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, flags);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readAll(file: FileHandle, target: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < target.length;) {
+    const count = Math.min(chunkBytes, target.length - done);
+    const { bytesRead } = await file.read(target, done, count, position + done);
+    if (bytesRead === 0) {
+      throw new ModelError("MODEL_TRUNCATED", "the file became shorter while it was read");
+    }
+    done += bytesRead;
+  }
+}
+
+async function writeAll(file: FileHandle, source: Uint8Array): Promise<void> {
+  for (let done = 0; done < source.length;) {
+    const count = Math.min(chunkBytes, source.length - done);
+    done += (await file.write(source, done, count)).bytesWritten;
+  }
+}
+
+/** A tensor's own bytes in the flat array. The format is little-endian, as every machine that Node's kernels run on. */
+function bytesOf(flat: Float32Array, { offset, length }: TensorView): Uint8Array {
+  const size = Float32Array.BYTES_PER_ELEMENT;
+  return new Uint8Array(flat.buffer, flat.byteOffset + offset * size, length * size);
+}
+
+/** Makes a rename durable. Not every system can flush a folder, and the file itself is safe without. */
+async function syncFolder(path: string): Promise<void> {
+  await withFile(path, "r", (folder) => folder.sync()).catch(() => undefined);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

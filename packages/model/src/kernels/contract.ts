@@ -91,6 +91,11 @@ export interface BlendTerm<A extends DeviceArray = Float32Array> {
 export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
   /** What runs, for reports: `plain`, `wasm`, `native-avx512`, `cuda` … */
   readonly name: string;
+  /**
+   * Whether arrays are `Float32Array`s in host memory: the kernels then work in place on any such array,
+   * their own or another thread's, and nothing needs copying to be shared.
+   */
+  readonly sharesMemory: boolean;
 
   /** Takes `length` zeroed elements of the device's memory. Called at the start only, never in a step. */
   allocate(length: number): A;

@@ -35,6 +35,7 @@ export function createPlainKernels(
   const { allocate = sharedFloat32, keptLogits = 2 ** 24 } = options;
   return {
     name: "plain",
+    sharesMemory: true,
     allocate,
     view(array, start, length) {
       if (start + length > array.length) {
