@@ -155,6 +155,8 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
           unfinished--;
           if (unfinished > 0) return;
           if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
+          const owner = ownerOf(command.target);
+          if (owner !== null) send(owner, 0, (device) => device.refresh(call.target));
           events.push({ type: "blended", id: command.id });
         },
       );
@@ -222,8 +224,9 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       case "accumulate": {
         const model = models.slot(command.model);
         const into = models.slot(command.into);
+        const { reset = false } = command;
         return train(command.device, command.rows, null, (api, spans) =>
-          api.accumulate({ rows: spans, model, into }),
+          api.accumulate({ rows: spans, model, into, reset }),
         );
       }
       case "pull": {
@@ -232,10 +235,11 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       }
       case "push": {
         const { device, norm } = command;
+        const model = models.slot(command.model ?? `replica:${device}`);
         return send(
           device,
           0,
-          (api) => api.push({ norm }),
+          (api) => api.push({ model, norm }),
           (reply) => {
             usage[device] = reply.usage;
             events.push({ type: "pushed", device, norm: reply.norm });
@@ -285,6 +289,12 @@ function mostUpdates(
   sources: readonly { readonly model: ModelName }[],
 ): number {
   return Math.max(0, ...sources.map(({ model }) => models.memory(model).updates[0] ?? 0));
+}
+
+/** The device that a model belongs to, null if it is everybody's. */
+function ownerOf(model: ModelName): DeviceId | null {
+  const [, device] = model.split(":");
+  return device === undefined ? null : Number(device);
 }
 
 export function countRows(ranges: readonly RowRange[]): number {

@@ -1,9 +1,9 @@
 /** Hands values from whoever has them to one reader, in order. */
 export interface EventQueue<T> {
-  push(value: T): void;
+  readonly push: (value: T) => void;
   /** The reader gets this error next, and again from then on. */
-  fail(error: Error): void;
-  next(): Promise<T>;
+  readonly fail: (error: Error) => void;
+  readonly next: () => Promise<T>;
 }
 
 export function createEventQueue<T>(): EventQueue<T> {

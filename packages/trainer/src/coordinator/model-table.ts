@@ -13,7 +13,7 @@ export interface ModelTable {
 
 export function createModelTable(models: ReadonlyMap<ModelName, ModelMemory>): ModelTable {
   const slots = [...models.values()];
-  const slotOf = new Map([...models.keys()].map((name, slot) => [name, slot]));
+  const slotOf = new Map([...models.keys()].map((name, index) => [name, index]));
 
   function slot(name: ModelName): number {
     const found = slotOf.get(name);

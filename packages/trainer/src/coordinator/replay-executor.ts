@@ -51,6 +51,7 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
         const spans = permutations.hold(rows);
         const model = models.slot(command.model);
         const into = command.type === "accumulate" ? models.slot(command.into) : 0;
+        const reset = command.type === "accumulate" && (command.reset ?? false);
         return enqueue(device, {
           kind,
           run: async () => {
@@ -61,7 +62,7 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
                   learningRate: command.learningRate,
                   microBatchRows: command.microBatchRows ?? null,
                 })
-              : hosts[device]!.accumulate({ rows: spans, model, into }));
+              : hosts[device]!.accumulate({ rows: spans, model, into, reset }));
             permutations.release(rows);
             return { rows, nonZeros, loss };
           },
@@ -74,7 +75,8 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
       }
       case "push": {
         const { device, norm } = command;
-        const run = async () => ({ norm: (await hosts[device]!.push({ norm })).norm });
+        const model = models.slot(command.model ?? `replica:${device}`);
+        const run = async () => ({ norm: (await hosts[device]!.push({ model, norm })).norm });
         return enqueue(device, { kind: "push", run });
       }
       case "apply": {

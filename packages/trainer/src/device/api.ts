@@ -77,6 +77,13 @@ export interface AccumulateCall {
   readonly rows: readonly RowSpan[];
   readonly model: number;
   readonly into: number;
+  /** Whether `into` is zeroed first. */
+  readonly reset: boolean;
+}
+
+export interface PushCall {
+  readonly model: number;
+  readonly norm: boolean;
 }
 
 export interface ApplyCall {
@@ -146,8 +153,10 @@ export interface DeviceApi {
   accumulate(call: AccumulateCall): Promise<StepReply>;
   /** Copies a model into the device's first replica. */
   pull(model: number): Promise<void>;
-  /** Makes the first replica readable by others. */
-  push(call: { readonly norm: boolean }): Promise<PushReply>;
+  /** Makes one of the device's own models readable by others. */
+  push(call: PushCall): Promise<PushReply>;
+  /** Takes over what others have written to one of the device's own models. */
+  refresh(model: number): Promise<void>;
   apply(call: ApplyCall): Promise<DeviceUsage>;
   blend(call: BlendCall): Promise<DeviceUsage>;
   evaluate(call: EvaluateCall): Promise<EvaluateReply>;

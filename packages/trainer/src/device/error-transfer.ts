@@ -19,7 +19,7 @@ export function installErrorTransfer(): void {
   const original = Comlink.transferHandlers.get("throw");
   if (original === undefined) throw new TypeError("Comlink has no handler for thrown values");
   Comlink.transferHandlers.set("throw", {
-    canHandle: original.canHandle,
+    canHandle: (value): value is unknown => original.canHandle(value),
     serialize: (thrown: unknown) => [carry((thrown as Thrown).value), []],
     deserialize: (carried: CarriedError): never => {
       throw revive(carried);

@@ -80,7 +80,7 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
       pending.add(reject);
       work(remote).then(
         (value) => settle(() => resolve(value)),
-        (error: unknown) => settle(() => reject(error as Error)),
+        (error: unknown) => settle(() => reject(error)),
       );
     });
   }

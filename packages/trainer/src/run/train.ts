@@ -91,7 +91,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
   const emit = (event: DistributiveOmit<RunEvent, "at">) =>
-    options.onEvent?.({ at: seconds(), ...event } as RunEvent);
+    options.onEvent?.({ at: seconds(), ...event });
 
   const open = await openDevices({
     devices: specs,

@@ -1,0 +1,56 @@
+import {
+  createNetwork,
+  createTopK,
+  optimizerStateArrays,
+  parameterLayout,
+  type DeviceArray,
+  type Kernels,
+  type Network,
+  type TopK,
+} from "@heterosgd/model";
+import {
+  createBatchBuffers,
+  datasetFrom,
+  type BatchBuffers,
+  type Dataset,
+} from "@heterosgd/sparse";
+import type { DeviceSetup } from "./api.js";
+import { takeModel, type OwnModel } from "./own-model.js";
+
+/** All that a device has from being opened to being closed; every buffer is taken here. */
+export interface OpenDevice {
+  readonly setup: DeviceSetup;
+  readonly kernels: Kernels<DeviceArray, unknown>;
+  readonly network: Network<DeviceArray, unknown>;
+  readonly batch: BatchBuffers;
+  readonly train: Dataset | null;
+  readonly evaluation: Dataset | null;
+  /** Row ids 0, 1, 2 …: the evaluation set is read in file order. */
+  readonly evaluationOrder: Uint32Array;
+  /** Largest cut-off of the metrics. */
+  readonly k: number;
+  readonly top: TopK;
+  /** Replicas, then accumulators. */
+  readonly own: readonly OwnModel[];
+}
+
+export function openDevice(setup: DeviceSetup, kernels: Kernels<DeviceArray, unknown>): OpenDevice {
+  const layout = parameterLayout(setup.shape);
+  const evaluation = setup.evaluation && datasetFrom(setup.evaluation);
+  const k = setup.cutoffs.at(-1) ?? 1;
+  const states = optimizerStateArrays(setup.rule);
+  return {
+    setup,
+    kernels,
+    network: createNetwork(kernels, layout, { maxRows: setup.limits.rows }),
+    batch: createBatchBuffers(setup.limits),
+    train: setup.train && datasetFrom(setup.train),
+    evaluation,
+    evaluationOrder: Uint32Array.from({ length: evaluation?.rows ?? 0 }, (_, row) => row),
+    k,
+    top: createTopK(setup.limits.rows, k),
+    own: Array.from({ length: setup.replicas + setup.accumulators }, (_, i) =>
+      takeModel(kernels, layout.length, i < setup.replicas ? states : 0),
+    ),
+  };
+}

@@ -1,0 +1,73 @@
+import type { DeviceArray, Kernels } from "@heterosgd/model";
+import { weightedSum } from "@heterosgd/merge";
+import type { BlendCall, ModelMemory, ModelTerm } from "./api.js";
+
+/** A model that a device holds: its arrays for the kernels, and the memory that others see. */
+export interface OwnModel {
+  readonly parameters: DeviceArray;
+  readonly state: readonly DeviceArray[];
+  readonly memory: ModelMemory;
+}
+
+type AnyKernels = Kernels<DeviceArray, unknown>;
+
+/** @param states - number of optimiser state arrays. */
+export function takeModel(kernels: AnyKernels, length: number, states: number): OwnModel {
+  const parameters = kernels.allocate(length);
+  const state = Array.from({ length: states }, () => kernels.allocate(length));
+  return {
+    parameters,
+    state,
+    memory: {
+      parameters: sharedView(parameters),
+      state: state.map(sharedView),
+      updates: new Int32Array(new SharedArrayBuffer(4)),
+    },
+  };
+}
+
+/** Whether the kernels work in memory that all threads see, so that nothing needs copying to be shared. */
+export function isShared(model: OwnModel): boolean {
+  return model.parameters instanceof Float32Array;
+}
+
+/** The array itself where it lies in shared memory, else room in shared memory for a copy of it. */
+function sharedView(array: DeviceArray): Float32Array {
+  return array instanceof Float32Array
+    ? array
+    : new Float32Array(new SharedArrayBuffer(array.length * 4));
+}
+
+/** Copies shared memory into the device's own arrays. */
+export function load(kernels: AnyKernels, source: ModelMemory, target: OwnModel): void {
+  kernels.write(source.parameters, target.parameters);
+  target.state.forEach((array, i) => kernels.write(source.state[i]!, array));
+}
+
+/** Copies a model from the device's own arrays into its shared memory, where that is another. */
+export async function store(kernels: AnyKernels, model: OwnModel): Promise<void> {
+  if (isShared(model)) return;
+  await kernels.read(model.parameters, model.memory.parameters);
+  for (const [i, array] of model.state.entries()) {
+    await kernels.read(array, model.memory.state[i]!);
+  }
+}
+
+/** One shard of a blend, over shared memory. */
+export function blendShard(call: BlendCall, memory: (slot: number) => ModelMemory): void {
+  const target = memory(call.target);
+  const sum = (
+    into: Float32Array,
+    terms: readonly ModelTerm[],
+    pick: (model: ModelMemory) => Float32Array,
+  ) =>
+    weightedSum(
+      into,
+      terms.map((term) => pick(memory(term.model))),
+      terms.map((term) => term.coefficient),
+      call.start,
+      call.end,
+    );
+  sum(target.parameters, call.terms, (model) => model.parameters);
+  target.state.forEach((array, i) => sum(array, call.stateTerms, (model) => model.state[i]!));
+}
