@@ -59,8 +59,11 @@ export function readReport(report, from) {
       if (status === "passed") tests.passed += 1;
       else if (status === "failed") {
         tests.failed += 1;
-        const message = (failureMessages ?? []).join("\n").split("\n").slice(0, 12).join("\n  ");
-        problems.push(`${path}: ${fullName}\n  ${message}`);
+        const lines = (failureMessages ?? [])
+          .join("\n")
+          .split("\n")
+          .filter((line) => !line.includes("node_modules"));
+        problems.push(`${path}: ${fullName}\n  ${lines.slice(0, 12).join("\n  ")}`);
       } else skipped.push(fullName);
     }
     if (skipped.length > 0) {
