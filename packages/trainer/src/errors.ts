@@ -10,8 +10,7 @@ export type TrainerErrorCode =
   | "DATA_MISMATCH"
   | "RUN_EXISTS"
   | "RUN_FOLDER"
-  | "REPLAY_MISMATCH"
-  | "INTERRUPTED";
+  | "REPLAY_MISMATCH";
 
 /** An expected failure of a run, with a code to act on and a message for a person. */
 export class TrainerError extends Error {

@@ -25,8 +25,9 @@ export interface DeviceSummary {
 
 /** Sums up a run's events by device. */
 export interface Tally {
-  readonly rows: () => number;
-  readonly lossSum: () => number;
+  /** Rows trained on. */
+  rows(): number;
+  merges(): number;
   event(event: PolicyEvent): void;
   report(report: Report): void;
   summary(usage: readonly (DeviceUsage | null)[]): DeviceSummary[];
@@ -50,24 +51,24 @@ export function createTally(devices: readonly { name: string; kernels: string }[
     lost: null,
   }));
   let rows = 0;
-  let lossSum = 0;
+  let merges = 0;
 
   return {
     rows: () => rows,
-    lossSum: () => lossSum,
+    merges: () => merges,
     event(event) {
       if (event.type === "lost") counters[event.device]!.lost = event.reason;
       if (event.type !== "done") return;
       const counter = counters[event.device]!;
       const count = countRows(event.rows);
       rows += count;
-      lossSum += event.loss;
       counter.rows += count;
       counter.updates++;
       counter.seconds += event.seconds;
     },
     report(report) {
       if (report.type !== "merge") return;
+      merges++;
       for (const { device, nextBatchRows, weight } of report.devices) {
         const counter = counters[device]!;
         counter.batchRows = nextBatchRows;

@@ -7,17 +7,17 @@ import {
   type ModelShape,
   type UpdateRule,
 } from "@heterosgd/model";
-import type { Policy, StopReason } from "@heterosgd/scheduler";
+import type { DeviceInfo, Policy, StopReason } from "@heterosgd/scheduler";
 import type { Dataset } from "@heterosgd/sparse";
 import { coordinate } from "../coordinator/coordinate.js";
 import { createDeviceExecutor, type DeviceExecutor } from "../coordinator/device-executor.js";
-import { deviceName, openDevices } from "../coordinator/open-devices.js";
+import { deviceName, openDevices, type OpenDevices } from "../coordinator/open-devices.js";
 import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { batchLimits } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
 import type { RunEvent } from "./run-event.js";
-import { createTally, type DeviceSummary } from "./tally.js";
+import { createTally, type DeviceSummary, type Tally } from "./tally.js";
 import { metricValue, type Target } from "./target.js";
 
 export interface TrainOptions {
@@ -82,50 +82,66 @@ export function salvageOf(error: unknown): Salvage | undefined {
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
   checkData(options);
-  const { train: rows, evaluation, shape, rule, devices: specs, policy, seed } = options;
-  const layout = parameterLayout(shape);
-  const cutoffs = usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels);
-  const limits = batchLimits(options.maxBatchRows, [rows, evaluation]);
-  const infos = specs.map((_, id) => ({ id, maxBatchRows: options.maxBatchRows }));
-
+  const { train: rows, evaluation, shape, rule, devices: specs } = options;
   const began = performance.now();
-  const seconds = () => (performance.now() - began) / 1000;
-  const emit = (event: DistributiveOmit<RunEvent, "at">) =>
-    options.onEvent?.({ at: seconds(), ...event });
-
+  const infos = specs.map((_, id) => ({ id, maxBatchRows: options.maxBatchRows }));
   const open = await openDevices({
     devices: specs,
     shape,
     rule,
     train: rows.buffer,
     evaluation: evaluation?.buffer ?? null,
-    limits,
-    cutoffs,
-    models: policy.models(infos),
+    limits: batchLimits(options.maxBatchRows, [rows, evaluation]),
+    cutoffs: usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels),
+    models: options.policy.models(infos),
   });
-  const names = specs.map((spec, id) => ({
-    name: deviceName(id, spec),
-    kernels: open.kernels[id]!,
-  }));
-  const tally = createTally(names);
+  const tally = createTally(
+    specs.map((spec, id) => ({ name: deviceName(id, spec), kernels: open.kernels[id]! })),
+  );
+  try {
+    return await trainOn(open, infos, tally, began, options);
+  } catch (error) {
+    const { parameters } = open.models.memory("global");
+    const merged = tally.merges() > 0;
+    if (error instanceof Error) {
+      salvages.set(error, { parameters: merged ? parameters : null, rows: tally.rows() });
+    }
+    throw error;
+  } finally {
+    await open.close();
+  }
+}
+
+async function trainOn(
+  open: OpenDevices,
+  infos: readonly DeviceInfo[],
+  tally: Tally,
+  began: number,
+  options: TrainOptions,
+): Promise<TrainResult> {
+  const { train: rows, evaluation, shape, policy, seed, target, maxBatchRows } = options;
+  const layout = parameterLayout(shape);
+  const evaluationRows = evaluation?.rows ?? 0;
+  const seconds = () => (performance.now() - began) / 1000;
+  const emit = (event: DistributiveOmit<RunEvent, "at">) =>
+    options.onEvent?.({ at: seconds(), ...event });
   const global = () => open.models.memory("global").parameters;
   initialise(layout, global(), seed, { scale: options.initialScale ?? 1 });
 
   let metrics: Metrics | null = null;
-  let merges = 0;
   const executor = createDeviceExecutor({
     devices: open.devices,
     models: open.models,
     modelLength: layout.length,
     trainRows: rows.rows,
     seed,
-    evaluationRows: evaluation?.rows ?? 0,
-    evaluationChunk: evaluationChunk(evaluation?.rows ?? 0, specs.length, limits.rows),
+    evaluationRows,
+    evaluationChunk: evaluationChunk(evaluationRows, infos.length, maxBatchRows),
     onEvaluated(_, sums) {
       if (evaluation === null) return;
       metrics = metricsOf(sums);
       emit({ type: "evaluation", rows: tally.rows(), metrics });
-      if (options.target && metricValue(metrics, options.target) >= options.target.atLeast) {
+      if (target && metricValue(metrics, target) >= target.atLeast) {
         executor.post({ type: "finish", reason: "target" });
       }
     },
@@ -136,9 +152,9 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     seed,
     shape,
     trainRows: rows.rows,
-    evaluationRows: evaluation?.rows ?? 0,
+    evaluationRows,
     parameters: layout.parameterCount,
-    devices: names.map((name, device) => ({ device, ...name })),
+    devices: tally.summary([]).map(({ device, name, kernels }) => ({ device, name, kernels })),
   });
 
   const stopWatching = finishOn(options, executor);
@@ -150,13 +166,12 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
         emit(event);
       },
       onReport(report) {
-        if (report.type === "merge") merges++;
         tally.report(report);
         emit(report);
       },
     });
-    const devices = tally.summary(executor.usage());
     if (reason === "devices") throw noDevices(executor);
+    const devices = tally.summary(executor.usage());
     emit({ type: "end", reason, devices });
     return {
       reason,
@@ -166,13 +181,8 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       rows: tally.rows(),
       seconds: seconds(),
     };
-  } catch (error) {
-    const salvage = { parameters: merges > 0 ? global() : null, rows: tally.rows() };
-    if (typeof error === "object" && error !== null) salvages.set(error, salvage);
-    throw error;
   } finally {
     stopWatching();
-    await open.close();
   }
 }
 
