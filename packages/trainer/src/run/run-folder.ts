@@ -29,6 +29,26 @@ export interface RunFolder {
 }
 
 /**
+ * Refuses a folder that a new run would write over: ask before anything costly is done for the run.
+ *
+ * @throws TrainerError RUN_EXISTS if the folder holds anything.
+ */
+export async function refuseOccupied(path: string): Promise<void> {
+  let present: readonly string[];
+  try {
+    present = await readdir(path);
+  } catch {
+    return; // Whatever is wrong with it shows when it is made.
+  }
+  if (present.length === 0) return;
+  const names = `${present.slice(0, 3).join(", ")}${present.length > 3 ? ", …" : ""}`;
+  throw new TrainerError(
+    "RUN_EXISTS",
+    `${path} already holds files (${names}); choose another folder, or pass --force to replace the run there`,
+  );
+}
+
+/**
  * Makes the folder of a new run.
  *
  * @param force - replaces the files of an earlier run that is there (and nothing else in the folder).
@@ -41,14 +61,7 @@ export async function createRunFolder(
   const file = (name: keyof typeof runFiles) => join(path, runFiles[name]);
   try {
     await mkdir(path, { recursive: true });
-    const present = await readdir(path);
-    if (present.length > 0 && !force) {
-      throw new TrainerError(
-        "RUN_EXISTS",
-        `${path} already holds files (${present.slice(0, 3).join(", ")}${present.length > 3 ? ", …" : ""}); ` +
-          "choose another folder, or pass --force to replace the run there",
-      );
-    }
+    if (!force) await refuseOccupied(path);
     for (const name of Object.keys(runFiles))
       await rm(file(name as keyof typeof runFiles), { force: true });
     await writeFile(file("events"), "");
