@@ -1,0 +1,164 @@
+import { createFeed, endFeed, type Feed, feed } from "./internal/feed.js";
+import {
+  collect,
+  type FirstLine,
+  firstLine,
+  type HeadCollector,
+  parseXcHeader,
+} from "./internal/first-line.js";
+import { shown } from "./internal/bytes.js";
+import { type Complaint, createScanner, failAt, type Scanner } from "./internal/scanner.js";
+import { type Bytes, readAll } from "./internal/read-all.js";
+import { resultOf } from "./internal/result.js";
+import { MAX_COUNT } from "./layout.js";
+import { SparseError } from "./errors.js";
+import { commonOptions, type ReadResult, type TextReader, type XcOptions } from "./read-options.js";
+
+type Header = readonly [rows: number, features: number, labels: number];
+
+/**
+ * A reader of the Extreme Classification Repository's text format: a header
+ * `rows features labels`, then a line a row, `label,label index:value index:value …`, everything
+ * counted from 0.
+ *
+ * @throws SparseError from `push` and `finish`; see the README for codes.
+ */
+export function createXcReader(options: XcOptions = {}): TextReader {
+  const { header: hasHeader = true, features, labels } = options;
+  const common = commonOptions(options);
+  const head: HeadCollector = { bytes: new Uint8Array(0) };
+  let header: Header | null = null;
+  let input: Feed | null = hasHeader ? null : createFeed(scannerFor(null));
+
+  function scannerFor(declared: Header | null): Scanner {
+    return createScanner({
+      ...common,
+      comments: false,
+      indexBase: 0,
+      declaredRows: declared && declared[0],
+      declaredFeatures: declared && declared[1],
+      labelId: labelBounds(declared && declared[2], labels ?? null, common.dropWider),
+      labelText: String,
+    });
+  }
+
+  function begin(line: FirstLine): void {
+    header = checkHeader(line);
+    const scanner = scannerFor(header);
+    scanner.line = line.line + 1;
+    scanner.lineStart = line.end;
+    scanner.blankLines = line.line - 1;
+    input = createFeed(scanner, line.end);
+    feed(input, head.bytes.subarray(line.end));
+    head.bytes = new Uint8Array(0);
+  }
+
+  function checkHeader({ text, line }: FirstLine): Header {
+    const at = { source: common.source, line, column: 1 };
+    const found = parseXcHeader(text);
+    if (!found) {
+      throw new SparseError(
+        "XC_HEADER",
+        `expected a header of three whole numbers, rows features labels, received ${shown(text)}. Text without one is read with header: false, LIBSVM text by a LIBSVM reader.`,
+        { at },
+      );
+    }
+    for (const [i, name] of (["rows", "features", "labels"] as const).entries()) {
+      if (found[i]! > MAX_COUNT) {
+        const message = `the header says ${found[i]} ${name}, but at most ${MAX_COUNT} are possible. Split the data.`;
+        throw new SparseError("TOO_LARGE", message, { at });
+      }
+    }
+    if (!common.dropWider) {
+      refuseWider("features", found[1], features);
+      refuseWider("labels", found[2], labels);
+    }
+    return found;
+
+    function refuseWider(name: string, count: number, bound: number | undefined): void {
+      if (bound === undefined || count <= bound) return;
+      throw new SparseError(
+        "TOO_WIDE",
+        `the header says ${count} ${name}, but at most ${bound} are asked for. Use data of the same ${name}, or leave the others out with onWider: "drop".`,
+        { at },
+      );
+    }
+  }
+
+  return {
+    push(bytes) {
+      if (input) {
+        feed(input, bytes);
+        return;
+      }
+      const line = collect(head, bytes);
+      if (line) begin(line);
+    },
+    finish(): ReadResult {
+      if (!input) {
+        const line = firstLine(head.bytes, true);
+        if (!line)
+          throw new SparseError("EMPTY_INPUT", `${common.source}: no data, only an empty text.`);
+        begin(line);
+      }
+      const { scanner } = input!;
+      endFeed(input!);
+      if (header && scanner.rows.rows !== header[0]) {
+        const rows = scanner.rows.rows;
+        failAt(
+          scanner,
+          1,
+          "ROW_COUNT",
+          `the header says ${header[0]} rows, but the text ends after ${rows}. Is the file cut off?`,
+        );
+      }
+      return resultOf("xc", scanner, options, {
+        features: features ?? header?.[1] ?? scanner.rows.features,
+        labels: labels ?? header?.[2] ?? scanner.rows.labelCount,
+        labelNames: null,
+      });
+    },
+  };
+}
+
+/** Takes labels as they are where they are within the text's own bound and the caller's. */
+export function labelBounds(
+  declared: number | null,
+  bound: number | null,
+  drop: boolean,
+): (value: number) => number | Complaint {
+  return (value) => {
+    if (value < 0 || value >= (declared ?? MAX_COUNT)) {
+      return {
+        code: "LABEL_OUT_OF_BOUNDS",
+        what:
+          declared === null
+            ? `label ${value}, but labels are numbered from 0`
+            : `label ${value}, but the header says ${declared} labels, numbered from 0`,
+        advice: "Correct it.",
+      };
+    }
+    if (bound === null || value < bound) return value;
+    if (drop) return -1;
+    return {
+      code: "TOO_WIDE",
+      what: `label ${value}, but at most ${bound} labels are asked for, numbered from 0`,
+      advice: 'Use data of the same labels, or leave the others out with onWider: "drop".',
+    };
+  };
+}
+
+/**
+ * Reads XC text (see `createXcReader`). A string or bytes are read at once, a stream in bounded
+ * memory: what the data set takes, twice at the end, plus one chunk.
+ *
+ * @throws SparseError see the README for codes.
+ */
+export function readXc(text: string | Uint8Array, options?: XcOptions): ReadResult;
+export function readXc(stream: Bytes, options?: XcOptions): Promise<ReadResult>;
+export function readXc(
+  input: string | Uint8Array | Bytes,
+  options: XcOptions = {},
+): ReadResult | Promise<ReadResult> {
+  return readAll(createXcReader(options), input);
+}
