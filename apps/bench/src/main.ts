@@ -1,0 +1,40 @@
+import { Command } from "commander";
+import { accuracy } from "./accuracy.js";
+import { unequal } from "./unequal.js";
+import { vary } from "./vary.js";
+
+const numbers = (text: string) => text.split(",").map(Number);
+const names = (text: string) => text.split(",");
+
+const program = new Command("bench").description("Programs that measure heterosgd.");
+
+program
+  .command("accuracy")
+  .description("P@1 on real test sets, median over seeds")
+  .option("--data <folder>", "folder of the data sets")
+  .option("--only <names>", "data sets, separated by commas", names)
+  .option("--seeds <list>", "seeds, separated by commas", numbers)
+  .option("--json", "one JSON document on stdout")
+  .action(accuracy);
+
+program
+  .command("unequal")
+  .description("two devices, one at half speed: how batch sizes settle, where time goes")
+  .option("--data <folder>", "folder of the data sets")
+  .option("--devices <list>", "devices, as heterosgd train takes them")
+  .option("--epochs <n>", "epochs")
+  .option("--seed <n>", "seed")
+  .option("--json", "one JSON document on stdout")
+  .action(unequal);
+
+program
+  .command("vary")
+  .description("P@1 on held-out training rows, under every combination of some options")
+  .argument("<set>", "data set")
+  .argument("<option=values...>", "e.g. learning-rate=0.1,0.3; on and off for switches")
+  .option("--data <folder>", "folder of the data sets")
+  .option("--seeds <list>", "seeds, separated by commas", numbers)
+  .option("--json", "one JSON document on stdout")
+  .action(vary);
+
+await program.parseAsync();

@@ -1,0 +1,83 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { EndRecord, EvaluationRecord, RunEvent, StartRecord } from "@heterosgd/trainer";
+
+const root = new URL("../../../", import.meta.url);
+const command = fileURLToPath(new URL("packages/cli/dist/main.js", root));
+
+/** The folder of real data sets: as told, else `HETEROSGD_DATA`, else beside the repository. */
+export function dataFolder(told?: string): string {
+  const folder =
+    told ?? process.env["HETEROSGD_DATA"] ?? fileURLToPath(new URL("../shared/data", root));
+  if (!existsSync(folder)) {
+    throw new Error(`there is no data folder ${folder}; name it with --data or HETEROSGD_DATA`);
+  }
+  return folder;
+}
+
+/** A finished run of `heterosgd train`. */
+export interface FinishedRun {
+  readonly start: StartRecord;
+  readonly evaluations: readonly EvaluationRecord[];
+  readonly merges: readonly MergeRecord[];
+  readonly end: EndRecord;
+  /** From the run's start to its end, workers' start included, reading the data left out. */
+  readonly seconds: number;
+}
+
+export type MergeRecord = Extract<RunEvent, { type: "merge" }>;
+
+/**
+ * Runs `heterosgd train` with these arguments in a folder that is removed afterwards.
+ *
+ * @throws Error with what the command printed, if it fails.
+ */
+export async function trainByCommand(args: readonly string[]): Promise<FinishedRun> {
+  const folder = mkdtempSync(join(tmpdir(), "heterosgd-bench-"));
+  try {
+    const child = spawn(
+      process.execPath,
+      [command, "train", ...args, "--out", join(folder, "run"), "--quiet", "--json"],
+      { stdio: ["ignore", "ignore", "pipe"] },
+    );
+    let complaints = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));
+    const [code] = (await once(child, "close")) as [number];
+    if (code !== 0)
+      throw new Error(`heterosgd train ${args.join(" ")} failed (${code}): ${complaints}`);
+    return readRun(readFileSync(join(folder, "run", "events.jsonl"), "utf8"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Reads an event stream. */
+export function readRun(text: string): FinishedRun {
+  const events = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as RunEvent);
+  const all = <T extends RunEvent["type"]>(type: T) =>
+    events.filter((event): event is Extract<RunEvent, { type: T }> => event.type === type);
+  const [start] = all("start");
+  const [end] = all("end");
+  if (start === undefined || end === undefined) throw new Error("the run did not come to its end");
+  return {
+    start,
+    evaluations: all("evaluation"),
+    merges: all("merge"),
+    end,
+    seconds: end.at - start.at,
+  };
+}
+
+/** The last evaluation's P@1. */
+export function finalPrecision(run: FinishedRun): number {
+  const last = run.evaluations.at(-1);
+  if (last === undefined) throw new Error("the run was not evaluated");
+  return last.metrics.precision[0]!;
+}
