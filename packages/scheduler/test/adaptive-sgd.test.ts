@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import { adaptiveSgd } from "../src/index.js";
+import type { Command } from "../src/index.js";
+import { byUpdates, done, drive, pushed } from "./support.js";
+
+describe("Adaptive SGD on ten rows and two devices", () => {
+  const policy = adaptiveSgd({
+    epochs: 1,
+    schedule: { kind: "constant", rate: 0.1 },
+    merge: { ...byUpdates, needsNorm: true, momentum: 0.5 },
+    batch: { max: 2, min: 1 },
+    megaBatchRows: 6,
+    evaluateEvery: "merge",
+  });
+  const devices = [
+    { id: 0, maxBatchRows: 50 },
+    { id: 1, maxBatchRows: 50 },
+  ];
+  const pulls: readonly Command[] = devices.map(({ id }) => ({ type: "pull", device: id }));
+  const push = (device: number): Command => ({ type: "push", device, norm: true });
+  const step = (device: 0 | 1, start: number, count: number, learningRate: number): Command => ({
+    type: "step",
+    device,
+    rows: [{ epoch: 0, start, count }],
+    learningRate,
+    model: `replica:${device}`,
+  });
+  const rotate: Command = { type: "rotate", names: ["previous", "global", "next"] };
+
+  it("needs the previous model for its momentum", () => {
+    expect(policy.models(devices)).toEqual([
+      "global",
+      "next",
+      "previous",
+      "replica:0",
+      "replica:1",
+    ]);
+  });
+
+  it("gives the commands that were worked out by hand", () => {
+    const { commands, send } = drive(policy, { devices, rows: 10, parameters: 4 });
+
+    // Six rows to give, of which the first two batches leave fewer than both could take: one each.
+    expect(commands()).toEqual([...pulls, step(0, 0, 2, 0.1), step(1, 2, 2, 0.1)]);
+    expect(send(done(0))).toEqual([step(0, 4, 2, 0.1), push(0), push(1)]);
+    expect(send(done(1))).toEqual([]);
+    expect(send(pushed(1, 3))).toEqual([]);
+    expect(send(done(0))).toEqual([]);
+
+    // u = 2, 1. The first merge has no momentum.
+    const first = [
+      { model: "replica:0", coefficient: 2 / 3 },
+      { model: "replica:1", coefficient: 1 / 3 },
+    ] as const;
+    expect(send(pushed(0, 3))).toEqual([
+      { type: "blend", id: 1, target: "next", terms: first, stateTerms: first },
+    ]);
+    // 2·(1 + 0.75·0.5/1.5) = 2.5 and 2·(1 − 0.25) = 1.5, times 2/2.5: 2 and 1.2.
+    expect(send({ type: "blended", id: 1 })).toEqual([
+      rotate,
+      {
+        type: "report",
+        report: {
+          type: "merge",
+          merge: 1,
+          epoch: 0,
+          rows: 6,
+          devices: [
+            {
+              device: 0,
+              updates: 2,
+              rows: 4,
+              batchRows: 2,
+              nextBatchRows: 2,
+              learningRate: 0.1,
+              weight: 2 / 3,
+            },
+            {
+              device: 1,
+              updates: 1,
+              rows: 2,
+              batchRows: 2,
+              nextBatchRows: 1,
+              learningRate: 0.1,
+              weight: 1 / 3,
+            },
+          ],
+          perturbed: false,
+          momentum: 0,
+        },
+      },
+      { type: "evaluate", id: 1 },
+    ]);
+
+    // Four rows of the epoch are left; half the batch has half the learning rate.
+    expect(send({ type: "evaluated", id: 1 })).toEqual([
+      ...pulls,
+      step(0, 6, 2, 0.1),
+      step(1, 8, 1, 0.05),
+    ]);
+    expect(send(done(1))).toEqual([step(1, 9, 1, 0.05), push(0), push(1)]);
+    expect(send(done(1))).toEqual([]);
+    expect(send(pushed(1, 3))).toEqual([]);
+    expect(send(done(0))).toEqual([]);
+    const second = [
+      { model: "replica:0", coefficient: 1 / 3 },
+      { model: "replica:1", coefficient: 2 / 3 },
+    ] as const;
+    expect(send(pushed(0, 3))).toEqual([
+      {
+        type: "blend",
+        id: 2,
+        target: "next",
+        terms: [
+          ...second,
+          { model: "global", coefficient: 0.5 },
+          { model: "previous", coefficient: -0.5 },
+        ],
+        stateTerms: second,
+      },
+    ]);
+    // u = 1, 2: 2·0.75 and 1.2·1.25 are both 1.5, hence both b_max.
+    expect(send({ type: "blended", id: 2 })).toEqual([
+      rotate,
+      {
+        type: "report",
+        report: {
+          type: "merge",
+          merge: 2,
+          epoch: 1,
+          rows: 4,
+          devices: [
+            {
+              device: 0,
+              updates: 1,
+              rows: 2,
+              batchRows: 2,
+              nextBatchRows: 2,
+              learningRate: 0.1,
+              weight: 1 / 3,
+            },
+            {
+              device: 1,
+              updates: 2,
+              rows: 2,
+              batchRows: 1,
+              nextBatchRows: 2,
+              learningRate: 0.05,
+              weight: 2 / 3,
+            },
+          ],
+          perturbed: false,
+          momentum: 0.5,
+        },
+      },
+      { type: "report", report: { type: "epoch", epoch: 0 } },
+      { type: "evaluate", id: 2 },
+    ]);
+    expect(send({ type: "evaluated", id: 2 })).toEqual([{ type: "stop", reason: "epochs" }]);
+    expect(send({ type: "finish", reason: "signal" })).toEqual([]);
+  });
+
+  it("refuses answers to what it did not ask for", () => {
+    const unexpected = expect.objectContaining({ code: "UNEXPECTED_EVENT" }) as Error;
+    const { send } = drive(policy, { devices, rows: 10, parameters: 4 });
+    expect(() => send(pushed(0))).toThrow(unexpected);
+    expect(() => send({ type: "blended", id: 1 })).toThrow(unexpected);
+    expect(() => send({ type: "evaluated", id: 0 })).toThrow(unexpected);
+    expect(() => send({ type: "applied", device: 0 })).toThrow(unexpected);
+    send(done(0), done(0));
+    expect(() => send(done(0))).toThrow(unexpected);
+  });
+});
+
+describe("the options of Adaptive SGD", () => {
+  const valid = { epochs: 1, schedule: { kind: "constant", rate: 0.1 }, merge: byUpdates } as const;
+
+  it.each([
+    { epochs: 0 },
+    { epochs: 1.5 },
+    { batch: { max: 0 } },
+    { batch: { max: 8, min: 9 } },
+    { batch: { reference: 0 } },
+    { megaBatchRows: 0 },
+    { batchScaling: { rule: "relative", gain: 0 } },
+    { schedule: { kind: "constant", rate: -1 } },
+    { warmupEpochs: -1 },
+    { warmupBatch: 129 },
+    { evaluateEvery: 0 },
+    { maxSteps: 0 },
+  ] as const)("do not allow %o", (wrong) => {
+    const invalid = expect.objectContaining({ code: "INVALID_OPTION" }) as Error;
+    expect(() => adaptiveSgd({ ...valid, ...wrong })).toThrow(invalid);
+  });
+
+  it("allow endless training", () => {
+    expect(() => adaptiveSgd({ ...valid, epochs: Infinity, maxSteps: 10 })).not.toThrow();
+  });
+
+  it("do not excuse a set-up without devices, rows or memory, or with an id twice", () => {
+    const invalid = expect.objectContaining({ code: "INVALID_SETUP" }) as Error;
+    const policy = adaptiveSgd(valid);
+    const one = { id: 0, maxBatchRows: 1 };
+    expect(() => policy.start({ devices: [], rows: 1, parameters: 1 })).toThrow(invalid);
+    expect(() => policy.start({ devices: [one], rows: 0, parameters: 1 })).toThrow(invalid);
+    expect(() => policy.start({ devices: [one, one], rows: 1, parameters: 1 })).toThrow(invalid);
+    const none = { id: 0, maxBatchRows: 0 };
+    expect(() => policy.start({ devices: [none], rows: 1, parameters: 1 })).toThrow(invalid);
+  });
+});
