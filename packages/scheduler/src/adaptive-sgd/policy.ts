@@ -15,7 +15,7 @@ import { allIn, deal, giveBackAll, handOut, withdraw } from "./hand-out.js";
 import { completeMerge, startMerge } from "./merge.js";
 import { resolveOptions } from "./options.js";
 import type { AdaptiveSgdOptions, Settings } from "./options.js";
-import { freshDevice, initialState, sum, withChanged, withDevice } from "./state.js";
+import { checkedDevice, freshDevice, initialState, sum, withChanged } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
 
 type Step = Transition<AdaptiveSgdState>;
@@ -87,11 +87,9 @@ function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): St
     case "lost":
       return onLost(settings, state, event);
     case "joined": {
-      const known = [...state.devices, ...state.joined];
-      return [
-        { ...state, joined: withDevice(known, event.device).slice(state.devices.length) },
-        [],
-      ];
+      const present = [...state.devices, ...state.joined];
+      const joined = [...state.joined, checkedDevice(event.device, present)];
+      return [{ ...state, joined }, []];
     }
     case "finish":
       return carryOn(settings, withdraw({ ...state, finish: state.finish ?? event.reason }));

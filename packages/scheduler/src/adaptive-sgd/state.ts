@@ -88,7 +88,7 @@ export function initialState(settings: Settings, setup: PolicySetup): AdaptiveSg
     queue: createRowQueue(rows, settings.epochs),
     parameters,
     devices: [],
-    joined: devices.reduce<readonly DeviceInfo[]>(withDevice, []),
+    joined: devices.map((device, i) => checkedDevice(device, devices.slice(0, i))),
     target: 0,
     warmingUp: false,
     merges: 0,
@@ -99,12 +99,12 @@ export function initialState(settings: Settings, setup: PolicySetup): AdaptiveSg
   };
 }
 
-/** The list with one device more, checked. */
-export function withDevice(
-  devices: readonly DeviceInfo[],
+/** The device, if it can be taken in beside those that are there. */
+export function checkedDevice(
   { id, maxBatchRows }: DeviceInfo,
-): readonly DeviceInfo[] {
-  if (devices.some((device) => device.id === id)) {
+  present: readonly DeviceInfo[],
+): DeviceInfo {
+  if (present.some((device) => device.id === id)) {
     throw new SchedulerError(
       "INVALID_SETUP",
       `Device ${id} is already there; ids are never reused.`,
@@ -116,7 +116,7 @@ export function withDevice(
       `Device ${id} holds ${maxBatchRows} rows, but must hold batches of at least 1.`,
     );
   }
-  return [...devices, { id, maxBatchRows }];
+  return { id, maxBatchRows };
 }
 
 /** A device as it enters a mega-batch. */
