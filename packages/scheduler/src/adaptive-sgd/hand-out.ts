@@ -5,7 +5,7 @@
  */
 import type { Command, RowRange, Transition } from "../contract.js";
 import { learningRateAt, warmupFactor } from "../learning-rate.js";
-import { countRows, giveBackRows, joinRanges, rowsLeft, takeRows } from "../row-queue.js";
+import { countRows, giveBackRows, rowsLeft, takeRows } from "../row-queue.js";
 import type { Settings } from "./options.js";
 import { batchRowsOf, rowsGiven, rowsOf, sum, withChanged } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
@@ -14,15 +14,17 @@ import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
 export function handOut(settings: Settings, state: AdaptiveSgdState): Transition<AdaptiveSgdState> {
   const commands: Command[] = [];
   let current = state;
+  let left = rowsToGive(settings, current);
   for (;;) {
-    const device = nextFree(settings, current);
+    const device = nextFree(settings, current, left);
     if (device === undefined) break;
     const [next, command] = step(settings, current, device);
     current = next;
     commands.push(command);
+    left = rowsToGive(settings, current);
   }
   for (const device of current.devices) {
-    if (device.pushing || hasMore(settings, current, device)) continue;
+    if (device.pushing || hasMore(settings, device, left)) continue;
     commands.push({ type: "push", device: device.id, norm: settings.merge.needsNorm });
     current = withChanged(current, device.id, { pushing: true, pushes: device.pushes + 1 });
   }
@@ -67,29 +69,31 @@ export function giveBackAll(
 }
 
 /** The free device with the fewest batches outstanding, the first of several. */
-function nextFree(settings: Settings, state: AdaptiveSgdState): AdaptiveSgdDevice | undefined {
-  const depth = queueDepth(settings, state);
+function nextFree(
+  settings: Settings,
+  state: AdaptiveSgdState,
+  left: number,
+): AdaptiveSgdDevice | undefined {
+  const depth = queueDepth(settings, state, left);
   let best: AdaptiveSgdDevice | undefined;
   for (const device of state.devices) {
     if (device.outstanding >= Math.min(depth, best?.outstanding ?? depth)) continue;
-    if (hasMore(settings, state, device)) best = device;
+    if (hasMore(settings, device, left)) best = device;
   }
   return best;
 }
 
-/** Batches that may be outstanding at a device: one once the rest can't give each device a full batch. */
-function queueDepth(settings: Settings, state: AdaptiveSgdState): number {
+/** Batches that may be outstanding at a device: one once what is left can't give each a full batch. */
+function queueDepth(settings: Settings, state: AdaptiveSgdState, left: number): number {
   if (!settings.dynamicDispatch) return 2;
   const oneEach = sum(state.devices, (device) => batchRowsOf(settings, state, device));
-  const near =
-    rowsToGive(settings, state) < oneEach || stepsToGive(settings, state) < state.devices.length;
+  const near = left < oneEach || stepsToGive(settings, state) < state.devices.length;
   return near ? 1 : 2;
 }
 
-/** Whether the device may get another batch in this mega-batch. */
-function hasMore(settings: Settings, state: AdaptiveSgdState, device: AdaptiveSgdDevice): boolean {
-  if (!settings.dynamicDispatch) return device.share.length > 0;
-  return rowsToGive(settings, state) > 0;
+/** Whether the device may get another batch in this mega-batch, of which `left` rows are left. */
+function hasMore(settings: Settings, device: AdaptiveSgdDevice, left: number): boolean {
+  return settings.dynamicDispatch ? left > 0 : device.share.length > 0;
 }
 
 /** Rows that may still be handed out in this mega-batch. */
@@ -116,7 +120,7 @@ function step(
   const rate = (count: number) => learningRate(settings, state.queue.rows, rows, count);
   const next = withChanged({ ...state, queue }, device.id, {
     updates: device.updates + 1,
-    rows: joinRanges([...device.rows, ...rows]),
+    rows: [...device.rows, ...rows],
     outstanding: device.outstanding + 1,
     share,
     learningRate: rate(batchRows),

@@ -81,8 +81,9 @@ function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): St
     case "blended":
       return onBlended(settings, state, event);
     case "evaluated":
-      if (state.phase.name !== "evaluating" || event.id !== state.merges)
+      if (state.phase.name !== "evaluating" || event.id !== state.merges) {
         throw unexpected(event.type);
+      }
       return beginRound(settings, state);
     case "lost":
       return onLost(settings, state, event);
@@ -134,8 +135,9 @@ function carryOn(settings: Settings, state: AdaptiveSgdState): Step {
 }
 
 function onBlended(settings: Settings, state: AdaptiveSgdState, { id }: BlendedEvent): Step {
-  if (state.phase.name !== "merging" || state.phase.report.merge !== id)
+  if (state.phase.name !== "merging" || state.phase.report.merge !== id) {
     throw unexpected("blended");
+  }
   return andThen(completeMerge(settings, state, state.phase.report), (next) =>
     evaluationDue(settings, state, next) ? evaluate(next) : beginRound(settings, next),
   );
