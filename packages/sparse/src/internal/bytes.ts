@@ -43,7 +43,10 @@ export function shown(text: string): string {
 /** The token at byte `at` for a message, with the comma or hash that ends it. */
 export function shownToken(bytes: Uint8Array, at: number): string {
   const last = tokenEnd(bytes, at);
-  if (last === at && (bytes[at] === LF || bytes[at] === CR)) return "the end of the line";
-  const end = bytes[last] === COMMA || bytes[last] === HASH ? last + 1 : last;
+  const terminator = bytes[last];
+  const end = terminator === COMMA || terminator === HASH ? last + 1 : last;
+  if (end === at) {
+    return terminator === SPACE || terminator === TAB ? "white space" : "the end of the line";
+  }
   return shown(decode(bytes, at, Math.min(end, at + 4 * SHOWN_CHARACTERS)));
 }

@@ -34,7 +34,7 @@ export function scan(scanner: Scanner, bytes: Uint8Array, start: number, end: nu
 
   while (at < end) {
     const byte = bytes[at]!;
-    if (byte === SPACE || byte === TAB) {
+    if ((byte === SPACE || byte === TAB) && scanner.phase !== LABEL) {
       at++;
       continue;
     }
