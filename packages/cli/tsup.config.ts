@@ -1,4 +1,8 @@
 import { defineConfig } from "tsup";
 import { base } from "../../tsup.base.js";
 
-export default defineConfig({ ...base, entry: ["src/main.ts", "src/device.worker.ts"], platform: "node" });
+export default defineConfig({
+  ...base,
+  entry: ["src/main.ts", "src/device.worker.ts"],
+  platform: "node",
+});

@@ -1,0 +1,50 @@
+import { loadModel } from "@heterosgd/model/node";
+import { evaluateModel } from "@heterosgd/trainer";
+import { environmentLayer, flagLayer, resolveOptions } from "../config/resolve.js";
+import { evalSchema } from "../config/schema.js";
+import { noticesOf, readData, rowsFile } from "../data.js";
+import { exitCodes, type ExitCode } from "../errors.js";
+import { withNotes } from "../model-notes.js";
+import { formatCount, formatSeconds } from "../output/format.js";
+import type { Output } from "../output/output.js";
+import { evaluatedWords, metricLines, metricsDocument } from "../output/report.js";
+import { devicesFor } from "../plan.js";
+
+/** `heterosgd eval MODEL [FILE]` */
+export async function evalCommand(
+  modelFile: string,
+  file: string | undefined,
+  flags: Readonly<Record<string, unknown>>,
+  output: Output,
+): Promise<ExitCode> {
+  const layers = [flagLayer(evalSchema, flags), environmentLayer(evalSchema, process.env)];
+  const config = resolveOptions(evalSchema, layers);
+  const devices = devicesFor(config.devices);
+  const path = rowsFile(file, config.sample);
+  const model = await loadModel(modelFile);
+  const { shape, parameters, labelNames = null } = model;
+
+  output.say(`reading ${path}`);
+  const { features, labels } = shape;
+  const bounds = { features, labels, labelNames, onWider: config.wider };
+  const read = await readData(path, withNotes(config, model.info), bounds);
+  for (const notice of noticesOf(path, read)) output.warn(`note: ${notice}`);
+
+  const { dataset } = read;
+  const began = performance.now();
+  const metrics = await evaluateModel({
+    shape,
+    parameters,
+    dataset,
+    devices,
+    cutoffs: config.cutoffs.toSorted((a, b) => a - b),
+  });
+  const seconds = (performance.now() - began) / 1000;
+  for (const line of metricLines(metrics)) output.print(line, "bold");
+  output.print(evaluatedWords("test", metrics));
+  output.say(
+    `${formatSeconds(seconds)} on ${devices.length} devices, ${formatCount(dataset.rows / seconds)} rows/s`,
+  );
+  output.document({ model: modelFile, file: path, metrics: metricsDocument(metrics), seconds });
+  return exitCodes.done;
+}

@@ -1,0 +1,75 @@
+import { resolve } from "node:path";
+import type { RunFolder, TrainResult } from "@heterosgd/trainer";
+import { programWords, quoted, shortPath } from "../invocation.js";
+import { formatCount, formatSeconds } from "../output/format.js";
+import type { Line } from "../output/output.js";
+import {
+  deviceLines,
+  evaluatedWords,
+  metricLines,
+  metricsDocument,
+  reasonWords,
+} from "../output/report.js";
+import { pairLines } from "../output/table.js";
+import type { Plan } from "../plan.js";
+import { packageVersion } from "../version.js";
+
+/** How a run went, for people. */
+export function runLines(folder: RunFolder, plan: Plan, result: TrainResult): readonly Line[] {
+  const { metrics, devices, rows, seconds, reason } = result;
+  const { evaluatedOn } = plan.data;
+  const quality: readonly Line[] =
+    metrics === null || evaluatedOn === null
+      ? [{ text: "Nothing was evaluated: there was neither --test nor --validation." }]
+      : [
+          ...metricLines(metrics).map((text) => ({ text, style: "bold" }) as const),
+          { text: evaluatedWords(evaluatedOn, metrics) },
+        ];
+  const trained =
+    `${formatCount(rows)} rows in ${formatSeconds(seconds)}, ` +
+    `${formatCount(rows / seconds)} rows/s; ended because ${reasonWords(reason)}`;
+  return [
+    ...quality,
+    { text: "" },
+    ...deviceLines(devices).map((text) => ({ text })),
+    { text: "" },
+    ...pairLines([
+      ["trained", trained],
+      ["model", shortPath(folder.file("model"), process.cwd())],
+      ["run", shortPath(folder.path, process.cwd())],
+      ["next", nextCommand(folder, plan)],
+    ]).map((text) => ({ text })),
+  ];
+}
+
+/** A command that goes on from here, to be copied. */
+function nextCommand(folder: RunFolder, plan: Plan): string {
+  const program = programWords({
+    script: process.argv[1] ?? "heterosgd",
+    folder: process.cwd(),
+    environment: process.env,
+  });
+  const model = quoted(shortPath(folder.file("model"), process.cwd()));
+  const { config, data } = plan;
+  const file = config.sample
+    ? "--sample"
+    : quoted(shortPath(resolve(data.testFile ?? config.train ?? ""), process.cwd()));
+  return `${program} predict ${model} ${file} -k 5`;
+}
+
+/** A finished run for machines: what `metrics.json` holds, and what `--json` prints. */
+export function runDocument(folder: RunFolder, plan: Plan, result: TrainResult): unknown {
+  const { metrics, devices, rows, seconds, reason } = result;
+  return {
+    run: folder.path,
+    model: folder.file("model"),
+    reason,
+    evaluatedOn: plan.data.evaluatedOn,
+    metrics: metrics === null ? null : metricsDocument(metrics),
+    rows,
+    seconds,
+    parameters: plan.parameters,
+    devices,
+    versions: { heterosgd: packageVersion(), node: process.versions.node },
+  };
+}

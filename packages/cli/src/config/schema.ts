@@ -1,0 +1,336 @@
+/**
+ * Every option of every verb, once. Flags, help, defaults, checks of config files and environment
+ * variables, the JSON Schema and the README's table all come from here.
+ */
+import * as z from "zod";
+
+/** What an option is on the command line, beyond what its type says. */
+export interface OptionLook {
+  /** Heading under which help lists it. */
+  readonly group: string;
+  /** Name of its value in help, such as `FILE`; none for a switch. */
+  readonly value?: string;
+  readonly short?: string;
+  /** Names files: relative to the folder of the config file that gives it. */
+  readonly path?: true;
+  /** What is accepted, where the type alone cannot say. */
+  readonly expected?: string;
+}
+
+export const optionLooks = z.registry<OptionLook>();
+
+function option<T extends z.ZodType>(type: T, look: OptionLook, help: string): T {
+  const described = type.describe(help);
+  optionLooks.add(described, look);
+  return described;
+}
+
+const data = "Data";
+const network = "Network";
+const learning = "Learning rate and updates";
+const stopping = "Length of the run";
+const batches = "Adaptive SGD: batches";
+const merging = "Adaptive SGD: merging";
+const running = "Devices and output";
+
+const path = () => z.string().min(1).nullable().default(null);
+const file = { group: data, value: "FILE", path: true } as const;
+const count = () => z.int().min(1);
+const amount = () => z.number().gt(0);
+/** A switch that is off. */
+const off = () => z.boolean().default(false);
+
+/** Durations as text: a number and a unit, several of them added up. */
+export const durationPattern = /^(\d+(\.\d+)?(ms|s|m|h|d))+$/;
+
+const options = {
+  train: option(path(), file, "Training data; also the first argument of train."),
+  test: option(path(), file, "Test data, evaluated while training and at the end."),
+  sample: option(
+    off(),
+    { group: data },
+    "Takes the bundled data set (WordNet hypernyms) instead of files.",
+  ),
+  validation: option(
+    z.number().gt(0).lt(1).nullable().default(null),
+    { group: data, value: "SHARE" },
+    "Holds out this share of the training rows, drawn by the seed, and evaluates those instead of test data: for tuning.",
+  ),
+  labelNames: option(path(), file, "Names of the labels, one a line; kept in the model."),
+  format: option(
+    z.enum(["auto", "xc", "xc-rows", "libsvm"]).default("auto"),
+    { group: data, value: "FORMAT" },
+    "Format of data files. auto: xc if the file begins with three whole numbers, else libsvm. xc-rows: xc without its first line.",
+  ),
+  indexBase: option(
+    z
+      .union([z.literal(0), z.literal(1)])
+      .nullable()
+      .default(null),
+    { group: data, value: "0|1" },
+    "Number of the first feature in libsvm files; never guessed. Automatic: as when the model was trained, else 1.",
+  ),
+  labelValues: option(
+    z.enum(["names", "ids"]).nullable().default(null),
+    { group: data, value: "KIND" },
+    "What labels of libsvm files are: names (any whole numbers, mapped to labels in ascending order) or ids (0, 1, 2 …). " +
+      "Automatic: as when the model was trained, else ids with --label-names, else names.",
+  ),
+  duplicates: option(
+    z.enum(["error", "sum"]).default("error"),
+    { group: data, value: "RULE" },
+    "What becomes of a feature given twice in a row.",
+  ),
+  wider: option(
+    z.enum(["error", "drop"]).default("error"),
+    { group: data, value: "RULE" },
+    "What becomes of features and labels that the model does not have.",
+  ),
+
+  hidden: option(
+    z.array(count()).min(1).default([128]),
+    { group: network, value: "UNITS" },
+    "Units of the hidden layers, separated by commas.",
+  ),
+  activation: option(
+    z.enum(["relu", "sigmoid", "tanh"]).default("relu"),
+    { group: network, value: "NAME" },
+    "Activation of the hidden layers.",
+  ),
+  loss: option(
+    z.enum(["softmax", "sigmoid"]).default("softmax"),
+    { group: network, value: "NAME" },
+    "softmax: labels compete, scores of a row add up to 1. sigmoid: each label is decided by itself.",
+  ),
+  initialScale: option(
+    amount().default(1),
+    { group: network, value: "X" },
+    "Multiplies the initial weights.",
+  ),
+
+  optimizer: option(
+    z.enum(["sgd", "adagrad", "adam"]).default("adam"),
+    { group: learning, value: "NAME" },
+    "How a device updates its replica. Rare labels learn slowly with sgd.",
+  ),
+  learningRate: option(
+    amount().nullable().default(null),
+    { group: learning, value: "RATE", short: "l" },
+    "Learning rate of a batch of the reference size. Automatic: by the optimizer.",
+  ),
+  schedule: option(
+    z.enum(["constant", "step", "cosine", "inverse"]).default("constant"),
+    { group: learning, value: "NAME" },
+    "How the learning rate falls.",
+  ),
+  scheduleEpochs: option(
+    amount().nullable().default(null),
+    { group: learning, value: "N" },
+    "step: epochs between two falls, automatic 1. cosine: epochs until the end of the fall, automatic the run's.",
+  ),
+  scheduleFactor: option(
+    amount().default(0.5),
+    { group: learning, value: "X" },
+    "step: what each fall multiplies by.",
+  ),
+  scheduleFinal: option(
+    z.number().min(0).default(0),
+    { group: learning, value: "RATE" },
+    "cosine: the learning rate at the end of the fall.",
+  ),
+  scheduleDecay: option(
+    z.number().min(0).default(0.1),
+    { group: learning, value: "X" },
+    "inverse: the d of rate / (1 + d · epochs).",
+  ),
+  scaleLearningRate: option(
+    z.boolean().nullable().default(null),
+    { group: learning },
+    "Learning rate in proportion to the size of the batch. Automatic: on for sgd, off for others.",
+  ),
+  warmupEpochs: option(
+    z.number().min(0).default(0),
+    { group: learning, value: "N" },
+    "Epochs at the start with small batches and a learning rate that rises from 0.",
+  ),
+  warmupBatch: option(
+    count().nullable().default(null),
+    { group: learning, value: "ROWS" },
+    "Rows of a batch during warm-up. Automatic: --batch-min.",
+  ),
+
+  epochs: option(
+    count().default(10),
+    { group: stopping, value: "N", short: "e" },
+    "Passes over the training rows.",
+  ),
+  maxSteps: option(
+    count().nullable().default(null),
+    { group: stopping, value: "N" },
+    "Ends the run after this many updates, those of all devices together.",
+  ),
+  maxTime: option(
+    z
+      .union([amount(), z.string().regex(durationPattern)])
+      .nullable()
+      .default(null),
+    {
+      group: stopping,
+      value: "TIME",
+      expected: "seconds, or a duration such as 90s, 10m or 1h30m",
+    },
+    "Ends the run after this time: seconds, or 10m, 1h30m.",
+  ),
+  target: option(
+    z.string().min(1).nullable().default(null),
+    { group: stopping, value: "METRIC", expected: "such as P@1>=0.6" },
+    "Ends the run once an evaluation reaches it, such as P@1>=0.6.",
+  ),
+  seed: option(
+    z
+      .int()
+      .min(0)
+      .max(2 ** 32 - 1)
+      .default(1),
+    { group: stopping, value: "N", short: "s" },
+    "Decides the initial weights, every epoch's order and what --validation holds out.",
+  ),
+
+  algorithm: option(
+    z.enum(["adaptive-sgd"]).default("adaptive-sgd"),
+    { group: "Algorithm", value: "NAME" },
+    "How the devices work together.",
+  ),
+  paper: option(
+    off(),
+    { group: "Algorithm" },
+    "The values published with the algorithm, for everything that is not set otherwise.",
+  ),
+  batch: option(
+    count().default(128),
+    { group: batches, value: "ROWS", short: "b" },
+    "Largest batch, with which every device starts.",
+  ),
+  batchMin: option(
+    count().nullable().default(null),
+    { group: batches, value: "ROWS" },
+    "Smallest batch. Automatic: an eighth of --batch.",
+  ),
+  batchReference: option(
+    count().nullable().default(null),
+    { group: batches, value: "ROWS" },
+    "Size of batch for which the learning rate is meant. Automatic: --batch.",
+  ),
+  megaBatch: option(
+    count().nullable().default(null),
+    { group: batches, value: "ROWS" },
+    "Rows trained on between two merges. Automatic: 100 batches, or a quarter of the rows if that is less.",
+  ),
+  dynamicDispatch: option(
+    z.boolean().default(true),
+    { group: batches },
+    "Batches go to whichever device is free. Off: every device gets equally many.",
+  ),
+  batchScaling: option(
+    z.enum(["relative", "proportional", "fixed", "off"]).default("relative"),
+    { group: batches, value: "RULE" },
+    "How sizes of batches move until all devices make equally many updates.",
+  ),
+  kappa: option(
+    z.number().gt(0).max(1).default(0.5),
+    { group: batches, value: "X" },
+    "Gain of the relative rule.",
+  ),
+  beta: option(
+    amount().nullable().default(null),
+    { group: batches, value: "ROWS" },
+    "Step of the proportional rule (automatic: half of --batch-min) and of the fixed one (automatic: 32).",
+  ),
+
+  merge: option(
+    z.enum(["normalized", "uniform"]).default("normalized"),
+    { group: merging, value: "RULE" },
+    "normalized: replicas count by their updates. uniform: all the same.",
+  ),
+  perturbation: option(
+    z.number().min(0).max(1).default(0),
+    { group: merging, value: "X" },
+    "Weighs the busiest replica up and the idlest down by this share.",
+  ),
+  normThreshold: option(
+    z.number().min(0).default(0.1),
+    { group: merging, value: "X" },
+    "Perturbs only while each replica's norm, divided by the number of parameters, is below it.",
+  ),
+  momentum: option(
+    z.number().min(0).lt(1).default(0),
+    { group: merging, value: "X" },
+    "How much of the model's previous move a merge adds.",
+  ),
+
+  devices: option(
+    z.string().min(1).default("auto"),
+    {
+      group: running,
+      value: "LIST",
+      short: "d",
+      expected: "auto, or a list such as cpu,cpu@0.5 or 2*cpu",
+    },
+    "What to run on: auto (one cpu device a core), or a list such as cpu,cpu@0.5 or 2*cpu. @0.5 idles down to half speed.",
+  ),
+  evaluateEvery: option(
+    z.union([z.enum(["epoch", "merge", "never"]), count()]).default("epoch"),
+    { group: running, value: "WHEN" },
+    "When to evaluate: epoch, merge, every so many merges, or never (only at the end).",
+  ),
+  cutoffs: option(
+    z.array(count()).min(1).default([1, 3, 5]),
+    { group: running, value: "LIST" },
+    "The k of P@k, nDCG@k and R@k.",
+  ),
+  out: option(
+    path(),
+    { group: running, value: "FOLDER", short: "o", path: true },
+    "Folder of the run. Automatic: a new one under runs/.",
+  ),
+  force: option(off(), { group: running }, "Replaces the run that is in the folder."),
+
+  topK: option(
+    count().default(5),
+    { group: "Predictions", value: "N", short: "k" },
+    "Labels a row, best first.",
+  ),
+  threshold: option(
+    z.number().min(0).max(1).default(0),
+    { group: "Predictions", value: "SCORE" },
+    "Leaves out labels scored below it.",
+  ),
+};
+
+const { topK, threshold, ...trainOptions } = options;
+
+/** What `train` can be told, by flag, config file or environment. */
+export const trainSchema = z.strictObject(trainOptions);
+
+const readingKeys = {
+  sample: true,
+  format: true,
+  indexBase: true,
+  labelValues: true,
+  duplicates: true,
+  wider: true,
+} as const;
+
+export const evalSchema = trainSchema.pick({ ...readingKeys, devices: true, cutoffs: true });
+
+export const predictSchema = trainSchema.pick({ ...readingKeys }).extend({ topK, threshold });
+
+export const inspectSchema = trainSchema.pick({ ...readingKeys }).omit({ wider: true });
+
+/** An object schema all of whose members are options. */
+export type OptionSchema = z.ZodObject<Record<string, z.ZodType>>;
+
+export type TrainConfig = z.output<typeof trainSchema>;
+export type EvalConfig = z.output<typeof evalSchema>;
+export type PredictConfig = z.output<typeof predictSchema>;
+export type InspectConfig = z.output<typeof inspectSchema>;

@@ -1,0 +1,174 @@
+import {
+  allocateShared,
+  selectRows,
+  splitRows,
+  type Dataset,
+  type ReadResult,
+  type TextFormat,
+  type TextOptions,
+} from "@heterosgd/sparse";
+import { readDatasetFile, readNames } from "@heterosgd/sparse/node";
+import type { DecidedConfig } from "./config/complete.js";
+import { CliError } from "./errors.js";
+import { sampleFiles } from "./sample.js";
+
+export type SharedDataset = Dataset<SharedArrayBuffer>;
+
+/** What reading a file of rows gave. */
+export type ReadFile = ReadResult & { readonly dataset: SharedDataset };
+
+export interface TrainingData {
+  readonly train: SharedDataset;
+  readonly evaluation: SharedDataset | null;
+  /** What `evaluation` is. */
+  readonly evaluatedOn: "test" | "validation" | null;
+  /** Where the evaluation rows come from, for the command that evaluates again. */
+  readonly testFile: string | null;
+  /** Number of labels: those of the data, or more if more are named. */
+  readonly labels: number;
+  readonly labelNames: readonly string[] | null;
+  readonly format: TextFormat;
+  /** How labels of LIBSVM text are to be understood by whoever reads more data for the model. */
+  readonly labelValues: "names" | "ids";
+  readonly notices: readonly string[];
+}
+
+/** What the options of every verb say about reading. */
+export type ReadingOptions = Pick<DecidedConfig, "format" | "duplicates"> & {
+  readonly indexBase: 0 | 1 | null;
+  readonly labelValues: "names" | "ids" | null;
+};
+
+/** What a model demands of more data. */
+export interface Bounds {
+  readonly features: number;
+  readonly labels: number;
+  readonly labelNames: readonly string[] | null;
+  readonly onWider: "error" | "drop";
+}
+
+/** The options of reading as `sparse` takes them. */
+export function textOptions(
+  { format, duplicates, indexBase, labelValues }: ReadingOptions,
+  bounds?: Bounds,
+): TextOptions {
+  const values = labelValues ?? "names";
+  return {
+    format: format === "xc-rows" ? "xc" : format,
+    header: format !== "xc-rows",
+    duplicates,
+    indexBase: indexBase ?? 1,
+    labelValues: values,
+    ...(bounds === undefined
+      ? {}
+      : {
+          features: bounds.features,
+          labels: bounds.labels,
+          onWider: bounds.onWider,
+          ...(values === "names" && bounds.labelNames ? { labelNames: bounds.labelNames } : {}),
+        }),
+  };
+}
+
+/** Reads a data file into shared memory. @throws SparseError */
+export async function readData(
+  path: string,
+  options: ReadingOptions,
+  bounds?: Bounds,
+): Promise<ReadFile> {
+  const read = await readDatasetFile(path, { ...textOptions(options, bounds), shared: true });
+  return read as ReadFile;
+}
+
+/**
+ * Reads all that a training run needs.
+ *
+ * @throws SparseError; CliError LABEL_NAMES, SAMPLE_MISSING
+ */
+export async function readTrainingData(config: DecidedConfig): Promise<TrainingData> {
+  const files = config.sample ? sampleFiles() : { ...config, train: config.train ?? "" };
+  const { validation, seed } = config;
+  const fileNames = files.labelNames === null ? null : await readNames(files.labelNames);
+  const read = await readData(files.train, config);
+  if (fileNames !== null) checkNames(files.labelNames ?? "", fileNames, read);
+  const labelNames = fileNames ?? read.labelNames;
+  const labelValues = read.labelNames === null ? "ids" : "names";
+  const labels = labelNames?.length ?? read.dataset.labels.columns;
+  const common = { format: read.format, labels, labelNames, labelValues } as const;
+  const notices = noticesOf(files.train, read);
+
+  if (validation !== null) {
+    const { rows } = read.dataset;
+    const split = splitRows(rows, { testFraction: validation, seed });
+    return {
+      ...common,
+      train: selectRows(read.dataset, split.train, allocateShared),
+      evaluation: selectRows(read.dataset, split.test, allocateShared),
+      evaluatedOn: "validation",
+      testFile: null,
+      notices,
+    };
+  }
+  if (files.test === null) {
+    const rest = { evaluation: null, evaluatedOn: null, testFile: null };
+    return { ...common, train: read.dataset, ...rest, notices };
+  }
+  const test = await readData(
+    files.test,
+    { ...config, labelValues },
+    { features: read.dataset.features.columns, labels, labelNames, onWider: config.wider },
+  );
+  return {
+    ...common,
+    train: read.dataset,
+    evaluation: test.dataset,
+    evaluatedOn: "test",
+    testFile: files.test,
+    notices: [...notices, ...noticesOf(files.test, test)],
+  };
+}
+
+function checkNames(file: string, names: readonly string[], { dataset, ...read }: ReadFile): void {
+  const labels = dataset.labels.columns;
+  if (read.labelNames !== null) {
+    throw new CliError(
+      "LABEL_NAMES",
+      `${file} names labels by number, but the data names its own`,
+      {
+        hint: "leave out --label-names, or add --label-values ids",
+      },
+    );
+  }
+  if (names.length === labels || (names.length > labels && read.format === "libsvm")) return;
+  throw new CliError(
+    "LABEL_NAMES",
+    `${file} names ${names.length} labels, but the data has ${labels}`,
+    {
+      hint: "there must be one name a line for each label",
+    },
+  );
+}
+
+/** What to tell the user about a file that was read. */
+export function noticesOf(file: string, { stats, notices }: ReadResult): readonly string[] {
+  const { droppedFeatures, droppedLabels } = stats;
+  const dropped =
+    droppedFeatures + droppedLabels === 0
+      ? []
+      : [
+          `${droppedFeatures} values of features and ${droppedLabels} labels that the model does not have were left out.`,
+        ];
+  return [...notices, ...dropped].map((notice) => `${file}: ${notice}`);
+}
+
+/** The file of rows that a verb is to read. @throws CliError USAGE, CONFLICT, SAMPLE_MISSING */
+export function rowsFile(file: string | undefined, sample: boolean): string {
+  if (file !== undefined && sample) {
+    throw new CliError("CONFLICT", `--sample brings its own rows, but ${file} is named too`);
+  }
+  if (sample) return sampleFiles().test;
+  if (file !== undefined) return file;
+  throw new CliError("USAGE", "no file of rows is named", {
+    hint: "name one, or use --sample for the bundled test rows",
+  });
+}

@@ -1,0 +1,93 @@
+/** Shows a run while it goes: status rows on a terminal, a line now and then elsewhere. */
+import type { RunEvent } from "@heterosgd/trainer";
+import { createBoard } from "./board.js";
+import type { Output } from "./output.js";
+import { createProgress, type ProgressLimits } from "./progress.js";
+import { overallLine, statusLines } from "./status.js";
+
+const FRAME_MS = 100;
+/** Between two lines where nothing is redrawn. */
+const LINE_SECONDS = 3;
+/** After which a line is due even without an evaluation or a new epoch. */
+const SILENCE_SECONDS = 60;
+
+export interface LiveView {
+  event(event: RunEvent): void;
+  /** Takes the status rows away. Also happens when the process exits. */
+  close(): void;
+}
+
+/** @param log - gets every line, those that are too frequent for people too. */
+export function showLive(
+  output: Output,
+  limits: ProgressLimits,
+  log: (text: string) => void,
+): LiveView {
+  const progress = createProgress(limits);
+  const began = performance.now();
+  const seconds = () => (performance.now() - began) / 1000;
+  const isTerminal = output.stderr.isTTY === true && output.verbosity !== "quiet";
+  const board = isTerminal ? createBoard(output.stderr) : null;
+  let lastLine = -Infinity;
+
+  const draw = () => board?.draw(statusLines(progress.snapshot(seconds())));
+  const timer = board === null ? undefined : setInterval(draw, FRAME_MS);
+  timer?.unref();
+  if (board !== null) output.pin(board);
+
+  function close(): void {
+    clearInterval(timer);
+    process.off("exit", close);
+    board?.close();
+    output.pin(null);
+  }
+  process.on("exit", close);
+
+  function line(at: number): void {
+    const text = overallLine(progress.snapshot(at));
+    log(text);
+    if (board !== null || at - lastLine < LINE_SECONDS) return;
+    lastLine = at;
+    output.say(text);
+  }
+
+  return {
+    event(event) {
+      progress.event(event);
+      switch (event.type) {
+        case "start":
+          lastLine = event.at;
+          break;
+        case "evaluation":
+          line(event.at);
+          break;
+        case "epoch":
+          // The evaluation comes a moment later.
+          if (!limits.evaluates) line(event.at);
+          break;
+        case "done":
+          if (event.at - lastLine > SILENCE_SECONDS) line(event.at);
+          break;
+        case "lost":
+          log(event.reason);
+          output.warn(`a device was lost, the others go on: ${event.reason}`);
+          break;
+        case "merge":
+          output.detail(mergeWords(event));
+          break;
+        default:
+      }
+    },
+    close,
+  };
+}
+
+function mergeWords({ merge, devices, perturbed }: RunEvent & { type: "merge" }): string {
+  const each = (value: (device: (typeof devices)[number]) => string | number) =>
+    devices.map(value).join("/");
+  return (
+    `merge ${merge}: updates ${each((device) => device.updates)}, ` +
+    `batch ${each((device) => device.batchRows)} -> ${each((device) => device.nextBatchRows)}, ` +
+    `weights ${each((device) => device.weight.toFixed(3))}${perturbed ? " (perturbed)" : ""}`
+  );
+}

@@ -1,0 +1,155 @@
+/** Follows a run by its events: what the status rows and progress lines show. */
+import type { Metrics } from "@heterosgd/model";
+import type { RunEvent } from "@heterosgd/trainer";
+
+/** What bounds the run. */
+export interface ProgressLimits {
+  readonly rows: number;
+  readonly epochs: number;
+  readonly maxSteps: number | null;
+  readonly maxSeconds: number | null;
+  /** Whether evaluations come while it runs. */
+  readonly evaluates: boolean;
+}
+
+export interface DeviceProgress {
+  readonly name: string;
+  /** Rows of its latest batch, 0 before the first. */
+  readonly batchRows: number;
+  readonly rowsPerSecond: number;
+  /** Of all rows trained on, 0 to 1. */
+  readonly share: number;
+  /** Part of the time in which it trained, 0 to 1. */
+  readonly busy: number;
+  readonly lost: boolean;
+}
+
+export interface Snapshot {
+  readonly seconds: number;
+  /** Counts from 1. */
+  readonly epoch: number;
+  readonly epochs: number;
+  /** How much is done, 0 to 1. */
+  readonly done: number;
+  readonly rowsPerSecond: number;
+  /** Mean of the latest rows' losses, null before the first. */
+  readonly loss: number | null;
+  /** Of the latest evaluation. */
+  readonly metrics: Metrics | null;
+  /** Null as long as there is nothing to tell it by. */
+  readonly secondsLeft: number | null;
+  readonly devices: readonly DeviceProgress[];
+}
+
+export interface Progress {
+  event(event: RunEvent): void;
+  /** @param seconds - since the run began. */
+  snapshot(seconds: number): Snapshot;
+}
+
+interface Totals {
+  readonly at: number;
+  rows: number;
+  loss: number;
+  readonly devices: { rows: number; seconds: number }[];
+}
+
+/** Rates and losses are means of this many seconds. */
+const WINDOW_SECONDS = 10;
+const SAMPLE_SECONDS = 0.5;
+
+export function createProgress({ rows, epochs, maxSteps, maxSeconds }: ProgressLimits): Progress {
+  let names: readonly string[] = [];
+  let batches: number[] = [];
+  let lost: boolean[] = [];
+  let steps = 0;
+  let began = 0;
+  let metrics: Metrics | null = null;
+  let now: Totals = { at: 0, rows: 0, loss: 0, devices: [] };
+  /** Earlier totals, oldest first. */
+  let samples: Totals[] = [];
+
+  function sample(at: number): void {
+    if (at - (samples.at(-1)?.at ?? 0) < SAMPLE_SECONDS) return;
+    samples.push({ ...now, at, devices: now.devices.map((device) => ({ ...device })) });
+    while (samples.length > 2 && at - samples[1]!.at >= WINDOW_SECONDS) samples.shift();
+  }
+
+  return {
+    event(event) {
+      switch (event.type) {
+        case "start":
+          names = event.devices.map(({ name }) => name);
+          batches = names.map(() => 0);
+          lost = names.map(() => false);
+          began = event.at;
+          now = {
+            at: began,
+            rows: 0,
+            loss: 0,
+            devices: names.map(() => ({ rows: 0, seconds: 0 })),
+          };
+          samples = [{ ...now, devices: now.devices.map((device) => ({ ...device })) }];
+          break;
+        case "done": {
+          sample(event.at);
+          const count = event.rows.reduce((sum, range) => sum + range.count, 0);
+          const device = now.devices[event.device];
+          if (device === undefined) break;
+          now.rows += count;
+          now.loss += event.loss;
+          device.rows += count;
+          device.seconds += event.seconds;
+          batches[event.device] = count;
+          steps++;
+          break;
+        }
+        case "lost":
+          lost[event.device] = true;
+          break;
+        case "evaluation":
+          metrics = event.metrics;
+          break;
+        default:
+      }
+    },
+
+    snapshot(seconds) {
+      const from = samples[0] ?? now;
+      const elapsed = Math.max(seconds - from.at, 0.001);
+      const recent = now.rows - from.rows;
+      const total = seconds - began;
+      const done = Math.min(
+        1,
+        Math.max(
+          now.rows / (rows * epochs),
+          maxSteps === null ? 0 : steps / maxSteps,
+          maxSeconds === null ? 0 : seconds / maxSeconds,
+        ),
+      );
+      return {
+        seconds,
+        epoch: Math.min(epochs, Math.floor(now.rows / rows) + 1),
+        epochs,
+        done,
+        rowsPerSecond: recent / elapsed,
+        loss: recent > 0 ? (now.loss - from.loss) / recent : null,
+        metrics,
+        secondsLeft: done > 0 && now.rows > 0 ? (total * (1 - done)) / done : null,
+        devices: names.map((name, id) => {
+          const device = now.devices[id]!;
+          const before = from.devices[id]!;
+          const busy = device.seconds - before.seconds;
+          return {
+            name,
+            batchRows: batches[id]!,
+            rowsPerSecond: (device.rows - before.rows) / elapsed,
+            share: now.rows > 0 ? device.rows / now.rows : 0,
+            busy: Math.min(1, busy / elapsed),
+            lost: lost[id]!,
+          };
+        }),
+      };
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/** From a configuration and data to everything that a run needs. */
+import { availableParallelism } from "node:os";
+import { parameterLayout, type ModelShape } from "@heterosgd/model";
+import {
+  defaultDevices,
+  estimateMemory,
+  formatDevice,
+  parseDevices,
+  parseTarget,
+  type DeviceSpec,
+  type MemoryEstimate,
+  type TrainOptions,
+} from "@heterosgd/trainer";
+import { algorithms } from "./algorithms.js";
+import { complete, type CompleteConfig, type DecidedConfig } from "./config/complete.js";
+import type { TrainingData } from "./data.js";
+import { CliError } from "./errors.js";
+import { optimizers } from "./optimizers.js";
+import { formatBytes, parseDuration } from "./output/format.js";
+
+/** All that is settled before a run begins. */
+export interface Plan {
+  readonly config: CompleteConfig;
+  readonly data: TrainingData;
+  readonly shape: ModelShape;
+  readonly parameters: number;
+  readonly options: Omit<TrainOptions, "signal" | "onEvent">;
+  readonly memory: MemoryEstimate;
+}
+
+/** The devices that a text names; `auto`: one a core. @throws TrainerError DEVICE_SPEC */
+export function devicesFor(text: string): readonly DeviceSpec[] {
+  return text === "auto" ? defaultDevices(availableParallelism()) : parseDevices(text);
+}
+
+/**
+ * Finds what can be found wrong before any data is read.
+ *
+ * @throws TrainerError DEVICE_SPEC, BAD_OPTION; SchedulerError, MergeError INVALID_OPTION
+ */
+export function checkEarly(config: DecidedConfig): void {
+  devicesFor(config.devices);
+  if (config.target !== null) parseTarget(config.target);
+  algorithms[config.algorithm].create(complete(config, config.batch));
+}
+
+/** @throws CliError CONFLICT if the data does not go with the configuration. */
+export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
+  const devices = devicesFor(decided.devices);
+  const config: CompleteConfig = {
+    ...complete(decided, Math.max(1, data.train.rows)),
+    // By name, so that the stored configuration means the same on another machine.
+    devices: devices.map(formatDevice).join(","),
+  };
+  const shape: ModelShape = {
+    features: data.train.features.columns,
+    hidden: config.hidden,
+    labels: data.labels,
+    activation: config.activation,
+    loss: config.loss,
+  };
+  const target = config.target === null ? null : parseTarget(config.target);
+  if (target !== null && target.k > data.labels) {
+    throw new CliError(
+      "CONFLICT",
+      `--target is ${config.target}, but the data has only ${data.labels} labels`,
+    );
+  }
+  const options: Plan["options"] = {
+    train: data.train,
+    evaluation: data.evaluation,
+    shape,
+    rule: optimizers[config.optimizer].rule,
+    devices,
+    policy: algorithms[config.algorithm].create(config),
+    maxBatchRows: config.batch,
+    seed: config.seed,
+    initialScale: config.initialScale,
+    cutoffs: target === null ? config.cutoffs : withCutoff(config.cutoffs, target.k),
+    ...(config.maxTime === null ? {} : { maxSeconds: parseDuration(config.maxTime) }),
+    ...(target === null ? {} : { target }),
+  };
+  const parameters = parameterLayout(shape).parameterCount;
+  return { config, data, shape, parameters, options, memory: estimateMemory(options) };
+}
+
+function withCutoff(cutoffs: readonly number[], k: number): readonly number[] {
+  return [...new Set([...cutoffs, k])].toSorted((a, b) => a - b);
+}
+
+/** What a worker thread takes for itself. */
+const THREAD_BYTES = 20 * 2 ** 20;
+
+/** Bytes that the devices' threads take for themselves. */
+export function threadBytes({ options }: Plan): number {
+  return THREAD_BYTES * options.devices.length;
+}
+
+/** Bytes that the run will take on top of the data, which is in memory already. */
+export function bytesToTake(plan: Plan): number {
+  const { total, trainData, evaluationData } = plan.memory;
+  return total - trainData - evaluationData + threadBytes(plan);
+}
+
+/**
+ * Refuses a run that will not fit.
+ *
+ * @param available - free bytes, in the container where there is one.
+ * @throws CliError NOT_ENOUGH_MEMORY
+ */
+export function checkMemory(plan: Plan, available: number): void {
+  const bytes = bytesToTake(plan);
+  if (bytes <= available) return;
+  throw new CliError(
+    "NOT_ENOUGH_MEMORY",
+    `the run needs ${formatBytes(bytes)} more than its data, but ${formatBytes(available)} are free`,
+    {
+      hint: "take fewer devices, smaller hidden layers, a smaller batch, or plain sgd (no optimizer state)",
+    },
+  );
+}

@@ -1,0 +1,228 @@
+/** The command line: verbs, their flags (made from the schema) and help. */
+import { Command, CommanderError, Option } from "commander";
+import type * as z from "zod";
+import {
+  choicesOf,
+  defaultOf,
+  flagName,
+  isSwitch,
+  lookOf,
+  optionsOf,
+} from "./config/option-text.js";
+import {
+  evalSchema,
+  inspectSchema,
+  predictSchema,
+  trainSchema,
+  type OptionSchema,
+} from "./config/schema.js";
+import { CliError, exitCodes, type ExitCode } from "./errors.js";
+import { createOutput, type Output } from "./output/output.js";
+import { packageVersion } from "./version.js";
+
+type Flags = Readonly<Record<string, unknown>>;
+
+/** Does a verb's work, once its flags are known. */
+type Work = (output: Output) => ExitCode | Promise<ExitCode>;
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 failure, 2 usage or configuration, 3 data, 4 no usable device,
+130 or 143 stopped by a signal, after saving.`;
+
+/**
+ * Runs the verb that the words name.
+ *
+ * @param onOutput - told of the output that the flags ask for, before the verb runs.
+ * @throws CliError USAGE for words that are not understood; whatever the verb throws.
+ */
+export async function runProgram(
+  words: readonly string[],
+  onOutput: (output: Output) => void,
+): Promise<ExitCode> {
+  let exitCode: ExitCode = exitCodes.done;
+  const program = createProgram(async (flags, work) => {
+    const output = outputFor(flags);
+    onOutput(output);
+    exitCode = await work(output);
+  });
+  try {
+    await program.parseAsync([...words], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === "commander.help") return exitCodes.usage;
+    if (error.exitCode !== 0) throw usageError(error);
+  }
+  return exitCode;
+}
+
+function createProgram(run: (flags: Flags, work: Work) => Promise<void>): Command {
+  const program = new Command("heterosgd")
+    .description(
+      "Trains extreme multi-label classifiers on every device of a machine at once, however unequal.",
+    )
+    .version(packageVersion(), "-V, --version", "Print the version.")
+    .helpOption("-h, --help", "Show help.")
+    .helpCommand("help [command]", "Show the help of a command.")
+    .addHelpText("after", EXIT_CODES)
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+
+  const verb = (words: string, summary: string, schema: OptionSchema | null, hidden?: string) => {
+    const command = program.command(words).description(summary);
+    if (schema !== null) addOptions(command, schema, hidden);
+    return command;
+  };
+
+  addOutputOptions(
+    verb("train [file]", "Train a model on a data file.", trainSchema, "train")
+      .optionsGroup("Configuration:")
+      .option("-c, --config <file>", "JSON file with any of these options; flags win over it.")
+      .option(
+        "-n, --dry-run",
+        "Check everything, show the plan and the memory it takes, and stop.",
+      ),
+  )
+    .addHelpText(
+      "after",
+      `
+Every option can also be a key of the config file (--learning-rate is "learningRate") or an environment
+variable (HETEROSGD_LEARNING_RATE). Flags win, then the file, then the environment. "none" unsets an option.
+
+Examples:
+  $ heterosgd train --sample --epochs 3 --out runs/first
+  $ heterosgd train train.txt.gz --test test.txt.gz --devices cpu,cpu@0.5
+  $ heterosgd train --config runs/first/config.json`,
+    )
+    .action((file: string | undefined, flags: Flags) =>
+      run(flags, async (output) =>
+        (await import("./commands/train.js")).trainCommand(file, flags, output),
+      ),
+    );
+
+  addOutputOptions(
+    verb("eval <model> [file]", "Evaluate a model on a data file.", evalSchema),
+  ).action((model: string, file: string | undefined, flags: Flags) =>
+    run(flags, async (output) =>
+      (await import("./commands/eval.js")).evalCommand(model, file, flags, output),
+    ),
+  );
+
+  addOutputOptions(
+    verb(
+      "predict <model> [file]",
+      "Predict labels for the rows of a file, or of standard input: a JSON line a row.",
+      predictSchema,
+    ),
+    { json: false },
+  )
+    .addHelpText(
+      "after",
+      `
+Rows are lines of xc or libsvm text; labels in them are read past, and a header is not needed. A line that
+holds nothing is no row. Output: {"row":0,"line":1,"labels":[{"label":"entity","id":3,"score":0.98}]}, rows
+counted from 0, lines from 1. Scores of a softmax model add up to 1 over all labels, those of a sigmoid model
+are independent.
+
+Examples:
+  $ heterosgd predict runs/first/model.safetensors test.txt.gz -k 3
+  $ echo "0:1 7:0.5" | heterosgd predict runs/first/model.safetensors`,
+    )
+    .action((model: string, file: string | undefined, flags: Flags) =>
+      run(flags, async (output) =>
+        (await import("./commands/predict.js")).predictCommand(model, file, flags, output),
+      ),
+    );
+
+  addOutputOptions(
+    verb(
+      "inspect [path]",
+      "Show what is in a data file, a model or a run's folder.",
+      inspectSchema,
+    ),
+  ).action((path: string | undefined, flags: Flags) =>
+    run(flags, async (output) =>
+      (await import("./commands/inspect.js")).inspectCommand(path, flags, output),
+    ),
+  );
+
+  addOutputOptions(
+    verb("devices", "Show what there is to train on, how fast it is, and what is missing.", null),
+  ).action((flags: Flags) =>
+    run(flags, async (output) => (await import("./commands/devices.js")).devicesCommand(output)),
+  );
+
+  verb("config", "Print the configuration: defaults, JSON Schema or one option.", null)
+    .option(
+      "--defaults",
+      "Print a complete config file with the defaults. Done without any option.",
+    )
+    .option("--schema", "Print the JSON Schema of config files.")
+    .option("--explain <key>", "Explain one option.")
+    .action((flags: Flags) =>
+      run(flags, async (output) =>
+        (await import("./commands/config.js")).configCommand(flags, output),
+      ),
+    );
+
+  return program;
+}
+
+/** Adds the options of a schema as flags, without values of their own: the schema has the defaults. */
+function addOptions(command: Command, schema: OptionSchema, positional?: string): void {
+  for (const [key, type] of optionsOf(schema)) {
+    const { group, short, value } = lookOf(type);
+    const flag = flagName(key);
+    const isOn = defaultOf(type);
+    const help = `${type.description ?? ""}${valueWords(type)}`;
+    const add = (words: string, isHidden: boolean) => {
+      const option = new Option(words, help).helpGroup(`${group}:`);
+      command.addOption(isHidden ? option.hideHelp() : option);
+    };
+    if (isSwitch(type)) {
+      // Both, so that a flag can undo what a file says; help shows the one that changes the default.
+      add(`--${flag}`, isOn === true);
+      add(`--no-${flag}`, isOn === false);
+    } else {
+      add(`${short === undefined ? "" : `-${short}, `}--${flag} <${value}>`, key === positional);
+    }
+  }
+}
+
+/** ` (relu, sigmoid or tanh; default: relu)` */
+function valueWords(type: z.ZodType): string {
+  const choices = choicesOf(type);
+  const facts = [...(choices.length === 0 ? [] : [choices.join(", ")]), ...defaultWords(type)];
+  return facts.length === 0 ? "" : ` (${facts.join("; ")})`;
+}
+
+function defaultWords(type: z.ZodType): readonly string[] {
+  const value = defaultOf(type);
+  if (value === null || typeof value === "boolean") return [];
+  const text = typeof value === "string" ? value : JSON.stringify(value).replaceAll(/[[\]]/g, "");
+  return [`default: ${text}`];
+}
+
+function addOutputOptions(command: Command, { json = true } = {}): Command {
+  command.optionsGroup("Output:");
+  if (json) command.option("--json", "Print exactly one JSON document on stdout, and no words.");
+  return command
+    .option("-q, --quiet", "Say nothing on stderr but warnings and errors.")
+    .option("-v, --verbose", "Say more on stderr, and show where errors come from.");
+}
+
+function outputFor({ json, quiet, verbose }: Flags): Output {
+  return createOutput({
+    stdout: process.stdout,
+    stderr: process.stderr,
+    verbosity: verbose === true ? "verbose" : quiet === true ? "quiet" : "normal",
+    json: json === true,
+  });
+}
+
+/** Commander's message in one line: `error: unknown option '--epoch'\n(Did you mean --epochs?)`. */
+function usageError({ message }: CommanderError): CliError {
+  const [what = "", near] = message.replace(/^error: /, "").split("\n");
+  const hint =
+    near === undefined ? null : `did you mean ${near.replace(/^\(Did you mean |\?\)$/g, "")}?`;
+  return new CliError("USAGE", what, { hint });
+}

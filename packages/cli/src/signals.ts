@@ -1,0 +1,53 @@
+/**
+ * The first SIGINT or SIGTERM ends a run in good order, the second ends the process at once. While
+ * there is nothing to save yet, the first does too.
+ */
+import { exitCodes, type ExitCode } from "./errors.js";
+
+const codes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
+
+type SignalName = keyof typeof codes;
+
+export interface Interruption {
+  /** Aborted by the first signal once there is something to save. */
+  readonly signal: AbortSignal;
+  /** From now on the first signal only aborts `signal`. */
+  saveFirst(): void;
+  /** The exit code that a signal demands, null if there was none. */
+  exitCode(): ExitCode | null;
+  /** Leaves signals to the system again. */
+  stopWatching(): void;
+}
+
+/** @param say - told what a signal brings about. */
+export function watchSignals(say: (text: string) => void): Interruption {
+  const controller = new AbortController();
+  let hasSomethingToSave = false;
+  let received: SignalName | null = null;
+
+  function on(name: SignalName): void {
+    if (received !== null) process.exit(codes[name]);
+    received = name;
+    if (!hasSomethingToSave) {
+      say(`stopped by ${name}; there was nothing to save yet`);
+      process.exit(codes[name]);
+    }
+    say(`${name}: finishing the batches under way, then saving; again to stop at once`);
+    controller.abort();
+  }
+
+  const listeners = (Object.keys(codes) as SignalName[]).map((name) => {
+    const listener = () => on(name);
+    process.on(name, listener);
+    return () => void process.off(name, listener);
+  });
+
+  return {
+    signal: controller.signal,
+    saveFirst: () => void (hasSomethingToSave = true),
+    exitCode: () => (received === null ? null : codes[received]),
+    stopWatching() {
+      for (const remove of listeners) remove();
+    },
+  };
+}
