@@ -135,7 +135,8 @@ test("evaluating the returned model gives the run's last metrics, on any number 
       dataset: evaluation,
       devices: parseDevices(devices),
     });
-    expect(again).toEqual(metrics);
+    expect(again.precision).toEqual(metrics!.precision);
+    again.ndcg.forEach((value, i) => expect(value).toBeCloseTo(metrics!.ndcg[i]!, 12));
   }
 });
 

@@ -10,7 +10,8 @@ export interface MetricSums {
   rows: number;
   /** Rows without labels: they count as 0 in every metric. */
   rowsWithoutLabels: number;
-  readonly precision: number[];
+  /** Labels among the best k: whole numbers, so that P@k doesn't depend on how a set was parted. */
+  readonly hits: number[];
   readonly ndcg: number[];
   readonly recall: number[];
 }
@@ -51,7 +52,7 @@ export function createMetrics(cutoffs: readonly number[] = defaultCutoffs): Metr
     cutoffs: [...cutoffs],
     rows: 0,
     rowsWithoutLabels: 0,
-    precision: zeros(),
+    hits: zeros(),
     ndcg: zeros(),
     recall: zeros(),
   };
@@ -97,7 +98,7 @@ export function addMetrics(
           gain += discount;
         }
       }
-      sums.precision[i]! += hits / cutoff;
+      sums.hits[i]! += hits;
       sums.ndcg[i]! += gain / bestGain;
       sums.recall[i]! += hits / (to - from);
     }
@@ -134,7 +135,7 @@ export function mergeMetrics(parts: readonly MetricSums[]): MetricSums {
     merged.rows += part.rows;
     merged.rowsWithoutLabels += part.rowsWithoutLabels;
     for (let i = 0; i < head.cutoffs.length; i++) {
-      merged.precision[i]! += part.precision[i]!;
+      merged.hits[i]! += part.hits[i]!;
       merged.ndcg[i]! += part.ndcg[i]!;
       merged.recall[i]! += part.recall[i]!;
     }
@@ -150,7 +151,7 @@ export function metricsOf(sums: MetricSums): Metrics {
     cutoffs,
     rows,
     rowsWithoutLabels,
-    precision: sums.precision.map(mean),
+    precision: sums.hits.map((hits, i) => mean(hits / cutoffs[i]!)),
     ndcg: sums.ndcg.map(mean),
     recall: sums.recall.map(mean),
   };

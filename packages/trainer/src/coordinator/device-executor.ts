@@ -166,7 +166,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
 
   function evaluate({ id }: EvaluateCommand): void {
     const model = models.slot("global");
-    const parts: MetricSums[] = [];
+    const parts: { readonly start: number; readonly sums: MetricSums }[] = [];
     const returned: { start: number; count: number }[] = [];
     let next = 0;
     let outstanding = 0;
@@ -179,7 +179,9 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     };
     const finishIfDone = () => {
       if (outstanding > 0 || next < options.evaluationRows || returned.length > 0) return;
-      options.onEvaluated(id, mergeMetrics(parts));
+      // In file order: rounding then does not depend on which device was first.
+      const inOrder = parts.toSorted((a, b) => a.start - b.start).map(({ sums }) => sums);
+      if (inOrder.length > 0) options.onEvaluated(id, mergeMetrics(inOrder));
       events.push({ type: "evaluated", id });
     };
     const give = (device: DeviceId): void => {
@@ -201,7 +203,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
           onLoss[device]!.delete(redo);
           outstanding--;
           usage[device] = reply.usage;
-          parts.push(reply.sums);
+          parts.push({ start: part.start, sums: reply.sums });
           give(device);
           finishIfDone();
         },
