@@ -12,8 +12,8 @@ import { root } from "../lib/workspace.mjs";
  */
 export const byteCeilings = {
   sparse: 12_000,
-  scheduler: 8_000,
-  merge: 4_000,
+  scheduler: 6_000,
+  merge: 2_000,
 };
 
 /** @type {import("../lib/check.js").Check} */

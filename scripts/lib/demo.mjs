@@ -3,11 +3,4 @@
 
 export const program = "packages/cli/dist/main.js";
 
-export const parameters = [
-  "train",
-  "--data",
-  "packages/cli/data/wordnet-hypernyms",
-  "--out",
-  "runs/demo",
-  "--force",
-];
+export const parameters = ["train", "--sample", "--out", "runs/demo", "--force"];
