@@ -5,6 +5,8 @@
  *
  * Operations are enqueued in order and may return before they are done. Only `read`, `topK` and
  * `dispose` wait. Shapes are row-major; `B` rows of a batch, `F` features, `H` units, `C` classes.
+ * Arrays that hold something for each row of a batch may be longer than its rows need: what lies beyond is
+ * not read, and may hold anything afterwards.
  */
 
 /** An array on the device, opaque to the step. Kernels on the CPU use `Float32Array` itself. */
@@ -21,6 +23,7 @@ export type Loss = "softmax" | "sigmoid";
 /**
  * The rows of one step, packed: CSR features and label sets. Arrays may be longer than needed (they
  * are allocated once for the largest batch); only the first `rows + 1` offsets and what they cover count.
+ * The first offset is 0; within a row, indices and labels are strictly ascending.
  */
 export interface Batch {
   readonly rows: number;
@@ -46,7 +49,15 @@ export interface Layer<A extends DeviceArray = Float32Array> extends LayerArrays
   readonly outputs: number;
 }
 
-/** How a gradient changes parameters, where plain addition does not do. */
+/**
+ * How a gradient g changes a parameter w, where plain addition does not do.
+ *
+ * - `adagrad`: `s += g²`, `w −= learningRate · g / (√s + epsilon)`.
+ * - `adam`: `m = beta1 · m + (1 − beta1) · g`, `v = beta2 · v + (1 − beta2) · g²`,
+ *   `w −= learningRate · m̂ / (√v̂ + epsilon)` with `m̂ = m / (1 − beta1^step)`, `v̂ = v / (1 − beta2^step)`.
+ *
+ * `epsilon` is above 0.
+ */
 export type UpdateRule =
   | { readonly name: "adagrad"; readonly epsilon: number }
   | {
@@ -62,7 +73,8 @@ export type UpdateRule =
  * - `add`: `target += scale · gradient`. With (the replica, −learning rate / rows) this is SGD in
  *   place; with (an accumulator, 1) it is a gradient for delayed or synchronous algorithms.
  * - `rule`: `target` is updated by `rule` with the gradient `scale · gradient`. Only rows of the first
- *   layer that the batch touches change (row-sparse); later layers change as a whole. `state` holds
+ *   layer's weights whose feature occurs in the batch, with whatever value, change (row-sparse), once a batch; its bias
+ *   and later layers change as a whole. `state` holds
  *   one entry for Adagrad (sum of squares), two for Adam (first and second moment). `step` counts
  *   from 1 and serves Adam's bias correction.
  */
@@ -177,7 +189,7 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
     logSumExp: Float32Array,
   ): void | Promise<void>;
 
-  /** `target = Σ coefficient · source`, element by element; `target` may be one of the sources. */
+  /** `target = Σ coefficient · source`, element by element; `target` may be one of the sources. No terms: zeros. */
   blend(target: A, terms: readonly BlendTerm<A>[]): void;
 
   /** Gives the device's memory back. Nothing may be called after it. */
