@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { adaptiveSgd } from "../src/index.js";
 import type { Command } from "../src/index.js";
-import { byUpdates, done, drive, pushed } from "./support.js";
+import { runFake } from "./fake-executor.js";
+import { byUpdates, commandsOf, done, drive, pushed } from "./support.js";
 
 describe("Adaptive SGD on ten rows and two devices", () => {
   const policy = adaptiveSgd({
@@ -169,6 +170,28 @@ describe("Adaptive SGD on ten rows and two devices", () => {
     expect(() => send({ type: "applied", device: 0 })).toThrow(unexpected);
     send(done(0), done(0));
     expect(() => send(done(0))).toThrow(unexpected);
+  });
+});
+
+describe("evaluation", () => {
+  // Mega-batches end after 30, 60, 90, 120, 150, 180 and 200 rows.
+  it.each([
+    ["merge", [1, 2, 3, 4, 5, 6, 7]],
+    [3, [3, 6, 7]],
+    ["epoch", [4, 7]],
+    ["never", [7]],
+  ] as const)("takes place as asked for (%s) and at the end", (evaluateEvery, expected) => {
+    const policy = adaptiveSgd({
+      epochs: 2,
+      schedule: { kind: "constant", rate: 1 },
+      merge: byUpdates,
+      batch: { max: 10 },
+      megaBatchRows: 30,
+      evaluateEvery,
+    });
+    const devices = [{ id: 0, maxBatchRows: 10, speed: 1 }];
+    const { commands } = runFake(policy, { devices, rows: 100, parameters: 1 });
+    expect(commandsOf(commands, "evaluate").map(({ id }) => id)).toEqual(expected);
   });
 });
 

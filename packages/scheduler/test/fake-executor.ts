@@ -247,6 +247,7 @@ export function runFake<State>(
     while (pending.length === 0) advance();
     const event = pending.shift() as PolicyEvent;
     events.push(event);
+    if (events.length > 100_000) throw new Error("The policy goes on for ever.");
     [state, issued] = policy.next(state, event);
   }
   return {
