@@ -7,7 +7,10 @@ export type ModelErrorCode =
   | "MODEL_SHAPE"
   | "MODEL_WRITE";
 
-/** An expected failure of this package. Its `code` is part of the interface, its message is for people. */
+/**
+ * An expected failure of this package. Its `code` is part of the interface, its message is for
+ * people.
+ */
 export class ModelError extends Error {
   override readonly name = "ModelError";
   readonly code: ModelErrorCode;

@@ -1,6 +1,7 @@
 export * from "./errors.js";
 export type * from "./kernels/contract.js";
 export type { FloatArray } from "./kernels/plain/arrays.js";
+export { plainKernelsBytes } from "./kernels/plain/memory.js";
 export * from "./kernels/plain/plain-kernels.js";
 export * from "./metrics/ranking.js";
 export * from "./network/initialise.js";

@@ -98,7 +98,7 @@ describe("a model file", () => {
     expect(loaded.parameters.buffer).toBeInstanceOf(ArrayBuffer);
   });
 
-  it("is laid out as the safetensors format asks: aligned, without gaps, readable by its header alone", async () => {
+  it("is laid out as the safetensors format asks, aligned and without gaps", async () => {
     await saveModel(path, countingModel());
     const { length, header, data } = takeApart(await readFile(path));
     expect((8 + length) % 8).toBe(0);
@@ -133,7 +133,7 @@ describe("a model file", () => {
     expect(await readdir(join(target, ".."))).toEqual(["model.safetensors"]);
   });
 
-  it("says what is wrong when it can't be written, and leaves no temporary file behind", async () => {
+  it("leaves no temporary file behind when it can't be written", async () => {
     const missing = saveModel(join(folder, "no", "model.safetensors"), countingModel());
     await expect(missing).rejects.toMatchObject({ name: "ModelError", code: "MODEL_WRITE" });
     const inside = await mkdtemp(join(folder, "taken-"));
@@ -237,7 +237,7 @@ describe("a file that isn't a sound model", () => {
     expect(({} as Record<string, unknown>).dtype).toBeUndefined();
   });
 
-  it("never causes anything but a coded error, whichever bytes of the header are changed", async () => {
+  it("causes coded errors alone, whichever bytes of the header are changed", async () => {
     const headerEnd = 8 + takeApart(sound).length;
     const edit = fc.record({
       position: fc.nat(headerEnd - 1),

@@ -1,6 +1,7 @@
 /**
- * A network as the textbook has it, deliberately naive: dense matrices of float64, nothing in blocks, nothing in place,
- * every formula on its own. The kernels are checked against it, and it against finite differences.
+ * A network as the textbook has it, deliberately naive: dense matrices of float64, nothing in
+ * blocks, nothing in place, every formula on its own. The kernels are checked against it, and it
+ * against finite differences.
  */
 import type { Activation, Batch, ParameterLayout } from "../src/index.js";
 

@@ -10,6 +10,7 @@ import {
   networkBytes,
   optimizerStateArrays,
   parameterLayout,
+  plainKernelsBytes,
   probability,
   type Batch,
   type FlatGradientTarget,
@@ -19,6 +20,7 @@ import {
 } from "../src/index.js";
 import { naiveGradient, naiveLogits, naiveLoss } from "./naive-network.js";
 
+const adam: UpdateRule = { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
 const inFloat64 = { allocate: (length: number): Float64Array => new Float64Array(length) };
 
 const shapes: ModelShape[] = activations.flatMap((activation) =>
@@ -136,7 +138,7 @@ describe("an update rule", () => {
 
   it.each<[string, UpdateRule]>([
     ["Adagrad", { name: "adagrad", epsilon: 1e-8 }],
-    ["Adam", { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }],
+    ["Adam", adam],
   ])("changes only touched rows of the first layer, and all of later ones: %s", async (_, rule) => {
     const network = createNetwork(createPlainKernels(inFloat64), layout, { maxRows: 12 });
     const weights = randomParameters(layout, 4);
@@ -258,7 +260,7 @@ describe("a network", () => {
         kind: "rule",
         target,
         scale: 1 / rows,
-        rule: { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
+        rule: adam,
         learningRate: 0.01,
         step: 1,
         state: [first, second],
@@ -287,10 +289,50 @@ describe("a network", () => {
     expect(bytes.work).toBe(4 * elements);
     expect(bytes.parameters).toBe(4 * layout.length);
     expect(bytes.total).toBe(bytes.parameters + bytes.work);
-    const adam = { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 } as const;
     const withAdam = networkBytes(layout, { maxRows: 50, optimizer: adam });
     expect(withAdam.total - bytes.total).toBe(2 * bytes.parameters);
   });
+
+  it.each<[string, Partial<ModelShape>, UpdateRule | null, number]>([
+    ["softmax", {}, null, 2 ** 24],
+    ["softmax computed twice", {}, null, 0],
+    ["sigmoid, deep, Adam", { loss: "sigmoid", hidden: [70, 9] }, adam, 2 ** 24],
+  ])(
+    "has kernels that keep as much memory as predicted: %s",
+    async (_, change, rule, keptLogits) => {
+      const shape = { ...shapes[0]!, labels: 300, ...change };
+      const layout = parameterLayout(shape);
+      let bytes = 0;
+      const allocate = (length: number) => {
+        bytes += 4 * length;
+        return new Float32Array(length);
+      };
+      const kernels = createPlainKernels({ allocate, keptLogits });
+      const network = createNetwork(kernels, layout, { maxRows: 40 });
+      const weights = new Float32Array(layout.length);
+      const batch = batchFor(shape, 40);
+      bytes = 0;
+      const common = { target: weights, scale: 1 } as const;
+      const target: FlatGradientTarget =
+        rule === null
+          ? { ...common, kind: "add" }
+          : {
+              ...common,
+              kind: "rule",
+              rule,
+              learningRate: 0.1,
+              step: 1,
+              state: [weights, weights],
+            };
+      await network.train(batch, 40, weights, target);
+      await network.predict(batch, 40, weights, 1, createTopK(40, 1));
+      const limits = { maxRows: 40, maxNonZeros: 500, optimizer: rule, keptLogits };
+      const predicted = plainKernelsBytes(layout, limits);
+      // Beside what `allocate` counts: normalisers, cursors, top-k's best logit of each row, and the batch by columns.
+      const columnOrder = rule === null ? 0 : 4 * (shape.features + 4 * 500);
+      expect(bytes).toBe(predicted - 40 * 44 - columnOrder + 40 * 4);
+    },
+  );
 
   it("refuses maxRows below 1 and arrays of another length", async () => {
     const layout = parameterLayout(shapes[0]!);

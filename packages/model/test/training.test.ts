@@ -19,7 +19,10 @@ import {
 const rows = 240;
 const batchRows = 16;
 
-/** Rows of 5 out of 60 features, each feature belonging to one of 12 topics; a row's labels are the topics of its features. */
+/**
+ * Rows of 5 out of 60 features, each feature belonging to one of 12 topics; a row's labels are the
+ * topics of its features.
+ */
 function batches(): Batch[] {
   const random = createRandom(11);
   return Array.from({ length: rows / batchRows }, () => {

@@ -30,9 +30,9 @@ export interface TwinGradient<A extends DeviceArray> extends Twin<
 }
 
 /**
- * The kinds of gradient target that every operation is checked with. State and ε are such that an update follows the
- * gradient smoothly: with ε near 0 and fresh state its sign alone would count, and rounding decides the sign
- * of a gradient that cancels to nothing.
+ * The kinds of gradient target that every operation is checked with. State and ε are such that an
+ * update follows the gradient smoothly: with ε near 0 and fresh state its sign alone would count,
+ * and rounding decides the sign of a gradient that cancels to nothing.
  */
 export const gradientKinds = [
   "none",

@@ -28,8 +28,9 @@ export interface ConformanceOptions {
 }
 
 /**
- * The suite that every implementation of `Kernels` must pass: all operations against the plain kernels in
- * float64, on random inputs, over odd shapes, both losses, all activations and every kind of gradient target.
+ * The suite that every implementation of `Kernels` must pass: all operations against the plain
+ * kernels in float64, on random inputs, over odd shapes, both losses, all activations and every
+ * kind of gradient target.
  *
  * @param create - makes the kernels; called once in each case, which disposes them at its end.
  *

@@ -23,7 +23,10 @@ async function rank<A extends DeviceArray, U>(
   return { ids, logits, logSumExp };
 }
 
-/** Best logits agree; where nearly equal ones might change places, each class's logit must be its own. */
+/**
+ * Best logits agree; where nearly equal ones might change places, each class's logit must be its
+ * own.
+ */
 export async function topKAgrees<A extends DeviceArray, U>(bench: Bench<A, U>): Promise<void> {
   const { reference } = bench;
   for (const rows of rowCounts) {
@@ -65,7 +68,10 @@ export async function topKAgrees<A extends DeviceArray, U>(bench: Bench<A, U>): 
   }
 }
 
-/** Small whole numbers, exact in any arithmetic, give many equal logits: lower classes must come first. */
+/**
+ * Small whole numbers, exact in any arithmetic, give many equal logits: lower classes must come
+ * first.
+ */
 export async function topKBreaksTies<A extends DeviceArray, U>(bench: Bench<A, U>): Promise<void> {
   const rows = 3;
   const units = 4;

@@ -9,6 +9,9 @@ export async function memoryHolds<A extends DeviceArray, U>({
 }: Bench<A, U>): Promise<void> {
   const array = kernels.allocate(48);
   const host = new Float32Array(48).fill(1);
+  if (kernels.sharesMemory && !(array instanceof Float32Array)) {
+    throw new Error("kernels that share memory must allocate Float32Arrays");
+  }
   if (array.length !== 48) throw new Error(`allocate(48) has length ${array.length}`);
   await kernels.read(array, host);
   if (host.some((value) => value !== 0)) throw new Error("allocated memory isn't zeroed");

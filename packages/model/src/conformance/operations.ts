@@ -80,8 +80,8 @@ export const outputAgrees =
       for (const classes of classCounts) {
         for (const kind of gradientKinds) {
           for (const withHidden of [true, false]) {
-            const derivative = withHidden ? "with" : "without";
-            const shape = `${rows} rows, ${classes} classes, gradient ${kind}, ${derivative} dHidden`;
+            const end = withHidden ? "" : ", no dHidden";
+            const shape = `${rows} rows, ${classes} classes, gradient ${kind}${end}`;
             await during(shape, async () => {
               const { kernels, reference } = bench;
               const batch = randomBatch(bench.random, rows, 9, classes);

@@ -5,8 +5,9 @@ import type { Batch } from "../kernels/contract.js";
 const rowKinds = ["ordinary", "no labels", "no features", "every label", "many features"] as const;
 
 /**
- * A random batch whose rows have few features out of many (so that rows share some), none or many, and one label,
- * several, none or all. Its arrays are longer than needed, and what lies beyond is not a valid batch.
+ * A random batch whose rows have few features out of many (so that rows share some), none or many,
+ * and one label, several, none or all. Its arrays are longer than needed, and what lies beyond is
+ * not a valid batch.
  */
 export function randomBatch(
   random: Random,

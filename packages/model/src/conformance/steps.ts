@@ -1,4 +1,6 @@
-/** The check of whole training steps: operations that are right one by one must be so in a chain. */
+/**
+ * The check of whole training steps: operations that are right one by one must be so in a chain.
+ */
 import type { DeviceArray, Loss, UpdateRule } from "../kernels/contract.js";
 import { parameterLayout } from "../network/layout.js";
 import { optimizerStateArrays } from "../network/memory.js";

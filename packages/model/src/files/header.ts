@@ -1,7 +1,7 @@
 /**
- * The JSON header of a model file. The file is in the safetensors format: 8 bytes with the header's length, the
- * header, the tensors' bytes back to back. The network's configuration lies in the header's
- * `__metadata__`, a map of strings, so that any safetensors reader opens the file.
+ * The JSON header of a model file. The file is in the safetensors format: 8 bytes with the header's
+ * length, the header, the tensors' bytes back to back. The network's configuration lies in the
+ * header's `__metadata__`, a map of strings, so that any safetensors reader opens the file.
  */
 import * as z from "zod";
 import { ModelError, type ModelErrorCode } from "../errors.js";
@@ -51,7 +51,10 @@ export interface TensorBytes {
   readonly end: number;
 }
 
-/** Where the tensors lie in a file that `formatHeader` describes: in the layout's order, without gaps. */
+/**
+ * Where the tensors lie in a file that `formatHeader` describes: in the layout's order, without
+ * gaps.
+ */
 export function packTensors(tensors: readonly TensorView[]): readonly TensorBytes[] {
   let end = 0;
   return tensors.map((tensor) => {
@@ -61,7 +64,10 @@ export function packTensors(tensors: readonly TensorView[]): readonly TensorByte
   });
 }
 
-/** The header as text, padded with spaces so that with its length of 8 bytes it ends at a multiple of 8. */
+/**
+ * The header as text, padded with spaces so that with its length of 8 bytes it ends at a multiple
+ * of 8.
+ */
 export function formatHeader({ layout, labelNames, info }: Header): Uint8Array {
   const header: Record<string, unknown> = {
     [metadataKey]: {
@@ -83,8 +89,8 @@ export function formatHeader({ layout, labelNames, info }: Header): Uint8Array {
 }
 
 /**
- * Reads and checks a header: configuration, names and shapes of the tensors, and that they fill `dataBytes`
- * bytes without gap or overlap. Nothing of the network's size is allocated.
+ * Reads and checks a header: configuration, names and shapes of the tensors, and that they fill
+ * `dataBytes` bytes without gap or overlap. Nothing of the network's size is allocated.
  *
  * @throws ModelError MODEL_FORMAT, MODEL_SHAPE, MODEL_TRUNCATED
  */

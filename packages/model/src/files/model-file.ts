@@ -167,13 +167,18 @@ async function writeAll(file: FileHandle, source: Uint8Array): Promise<void> {
   }
 }
 
-/** A tensor's own bytes in the flat array. The format is little-endian, as every machine that Node's kernels run on. */
+/**
+ * A tensor's own bytes in the flat array. The format is little-endian, as every machine that Node's
+ * kernels run on.
+ */
 function bytesOf(flat: Float32Array, { offset, length }: TensorView): Uint8Array {
   const size = Float32Array.BYTES_PER_ELEMENT;
   return new Uint8Array(flat.buffer, flat.byteOffset + offset * size, length * size);
 }
 
-/** Makes a rename durable. Not every system can flush a folder, and the file itself is safe without. */
+/**
+ * Makes a rename durable. Not every system can flush a folder, and the file itself is safe without.
+ */
 async function syncFolder(path: string): Promise<void> {
   await withFile(path, "r", (folder) => folder.sync()).catch(() => undefined);
 }

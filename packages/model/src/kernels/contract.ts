@@ -5,8 +5,8 @@
  *
  * Operations are enqueued in order and may return before they are done. Only `read`, `topK` and
  * `dispose` wait. Shapes are row-major; `B` rows of a batch, `F` features, `H` units, `C` classes.
- * Arrays that hold something for each row of a batch may be longer than its rows need: what lies beyond is
- * not read, and may hold anything afterwards.
+ * Arrays that hold something for each row of a batch may be longer than its rows need: what lies
+ * beyond is not read, and may hold anything afterwards.
  */
 
 /** An array on the device, opaque to the step. Kernels on the CPU use `Float32Array` itself. */
@@ -22,8 +22,8 @@ export type Loss = "softmax" | "sigmoid";
 
 /**
  * The rows of one step, packed: CSR features and label sets. Arrays may be longer than needed (they
- * are allocated once for the largest batch); only the first `rows + 1` offsets and what they cover count.
- * The first offset is 0; within a row, indices and labels are strictly ascending.
+ * are allocated once for the largest batch); only the first `rows + 1` offsets and what they cover
+ * count. The first offset is 0; within a row, indices and labels are strictly ascending.
  */
 export interface Batch {
   readonly rows: number;
@@ -34,7 +34,10 @@ export interface Batch {
   readonly labels: Uint32Array;
 }
 
-/** Weights and bias of one layer, or two arrays of the same shapes (a gradient, an optimiser's state). */
+/**
+ * Weights and bias of one layer, or two arrays of the same shapes (a gradient, an optimiser's
+ * state).
+ */
 export interface LayerArrays<A extends DeviceArray = Float32Array> {
   readonly weights: A;
   readonly bias: A;
@@ -54,7 +57,8 @@ export interface Layer<A extends DeviceArray = Float32Array> extends LayerArrays
  *
  * - `adagrad`: `s += g²`, `w −= learningRate · g / (√s + epsilon)`.
  * - `adam`: `m = beta1 · m + (1 − beta1) · g`, `v = beta2 · v + (1 − beta2) · g²`,
- *   `w −= learningRate · m̂ / (√v̂ + epsilon)` with `m̂ = m / (1 − beta1^step)`, `v̂ = v / (1 − beta2^step)`.
+ *   `w −= learningRate · m̂ / (√v̂ + epsilon)`,
+ *   where `m̂ = m / (1 − beta1^step)`, `v̂ = v / (1 − beta2^step)`.
  *
  * `epsilon` is above 0.
  */
@@ -72,11 +76,11 @@ export type UpdateRule =
  *
  * - `add`: `target += scale · gradient`. With (the replica, −learning rate / rows) this is SGD in
  *   place; with (an accumulator, 1) it is a gradient for delayed or synchronous algorithms.
- * - `rule`: `target` is updated by `rule` with the gradient `scale · gradient`. Only rows of the first
- *   layer's weights whose feature occurs in the batch, with whatever value, change (row-sparse), once a batch; its bias
- *   and later layers change as a whole. `state` holds
- *   one entry for Adagrad (sum of squares), two for Adam (first and second moment). `step` counts
- *   from 1 and serves Adam's bias correction.
+ * - `rule`: `target` is updated by `rule` with the gradient `scale · gradient`. Only rows of the
+ *   first layer's weights whose feature occurs in the batch, with whatever value, change
+ *   (row-sparse), once a batch; its bias and later layers change as a whole. `state` holds one
+ *   entry for Adagrad (sum of squares), two for Adam (first and second moment). `step` counts from
+ *   1 and serves Adam's bias correction.
  */
 export type GradientTarget<A extends DeviceArray = Float32Array> =
   | { readonly kind: "add"; readonly target: LayerArrays<A>; readonly scale: number }
@@ -104,12 +108,15 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
   /** What runs, for reports: `plain`, `wasm`, `native-avx512`, `cuda` … */
   readonly name: string;
   /**
-   * Whether arrays are `Float32Array`s in host memory: the kernels then work in place on any such array,
-   * their own or another thread's, and nothing needs copying to be shared.
+   * Whether arrays are `Float32Array`s in host memory: the kernels then work in place on any such
+   * array, their own or another thread's, and nothing needs copying to be shared.
    */
   readonly sharesMemory: boolean;
 
-  /** Takes `length` zeroed elements of the device's memory. Called at the start only, never in a step. */
+  /**
+   * Takes `length` zeroed elements of the device's memory. Called at the start only, never in a
+   * step.
+   */
   allocate(length: number): A;
   /** The part of `array` from `start` on, without a copy. */
   view(array: A, start: number, length: number): A;
@@ -132,10 +139,11 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
   /**
    * Output layer and loss. For hidden rows `hidden[B×H]`: logits, loss against the batch's labels
    * into `losses[B]`; with `gradient`, the layer's gradient goes there; with `dHidden[B×H]`, the
-   * loss's derivative by `hidden` (of the sum over rows, with the weights as they were before this call).
+   * loss's derivative by `hidden` (of the sum over rows, with the weights as they were before this
+   * call).
    *
-   * The target of a row with n labels is 1/n on each (softmax) or 1 on each (sigmoid). A row without
-   * labels has loss 0 and no gradient, under both losses.
+   * The target of a row with n labels is 1/n on each (softmax) or 1 on each (sigmoid). A row
+   * without labels has loss 0 and no gradient, under both losses.
    */
   output(
     batch: U,
@@ -148,8 +156,9 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
   ): void;
 
   /**
-   * Backward through a dense layer. `outputs` are its activations, `dOutputs[B×O]` the derivative by
-   * them (overwritten). `dInput[B×I]` is computed with the weights as they were before this call.
+   * Backward through a dense layer. `outputs` are its activations, `dOutputs[B×O]` the derivative
+   * by them (overwritten). `dInput[B×I]` is computed with the weights as they were before this
+   * call.
    */
   denseBackward(
     rows: number,
@@ -164,7 +173,8 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
 
   /**
    * Backward through the first layer: `target[f] += scale · x · dZ` for the batch's non-zeros and
-   * `bias += scale · ΣdZ`, where dZ is `dOutputs[B×H]` (overwritten) times the activation's derivative at `outputs`.
+   * `bias += scale · ΣdZ`, where dZ is `dOutputs[B×H]` (overwritten) times the activation's
+   * derivative at `outputs`.
    */
   scatter(
     batch: U,
@@ -189,7 +199,10 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
     logSumExp: Float32Array,
   ): void | Promise<void>;
 
-  /** `target = Σ coefficient · source`, element by element; `target` may be one of the sources. No terms: zeros. */
+  /**
+   * `target = Σ coefficient · source`, element by element; `target` may be one of the sources. No
+   * terms: zeros.
+   */
   blend(target: A, terms: readonly BlendTerm<A>[]): void;
 
   /** Gives the device's memory back. Nothing may be called after it. */

@@ -16,7 +16,9 @@ export interface MetricSums {
   readonly recall: number[];
 }
 
-/** Means over all rows, label-less ones included. Entry `i` of each list belongs to `cutoffs[i]`. */
+/**
+ * Means over all rows, label-less ones included. Entry `i` of each list belongs to `cutoffs[i]`.
+ */
 export interface Metrics {
   readonly cutoffs: readonly number[];
   readonly rows: number;
@@ -59,11 +61,12 @@ export function createMetrics(cutoffs: readonly number[] = defaultCutoffs): Metr
 }
 
 /**
- * Counts a batch's rows: row `r`'s predictions are `ids[r·k … r·k + k − 1]`, best first. Where a cut-off
- * exceeds `k` (there are fewer classes), the missing predictions count as wrong.
+ * Counts a batch's rows: row `r`'s predictions are `ids[r·k … r·k + k − 1]`, best first. Where a
+ * cut-off exceeds `k` (there are fewer classes), the missing predictions count as wrong.
  *
- * With y the row's n labels: P@k = (1/k) Σ y, nDCG@k = Σ y/log₂(rank + 1) over the same sum for a perfect
- * ranking of min(k, n) labels, R@k = (1/n) Σ y; as in the Extreme Classification Repository.
+ * With y the row's n labels: P@k = (1/k) Σ y, nDCG@k = Σ y/log₂(rank + 1) over the same sum for a
+ * perfect ranking of min(k, n) labels, R@k = (1/n) Σ y; as in the Extreme Classification
+ * Repository.
  */
 export function addMetrics(
   sums: MetricSums,

@@ -3,25 +3,30 @@ import type { ParameterLayout } from "./layout.js";
 
 export interface InitialiseOptions {
   /**
-   * The usual Euclidean norm of an input row; see `rowNorm`. The first layer's weights are divided by it, so
-   * that its units start alike whatever the features' scale. Default 1, right for rows of unit length (tf-idf).
+   * The usual Euclidean norm of an input row; see `rowNorm`. The first layer's weights are divided
+   * by it, so that its units start alike whatever the features' scale. Default 1, right for rows of
+   * unit length (tf-idf).
    */
   readonly rowNorm?: number;
   /** Multiplies every initial weight. Default 1. */
   readonly scale?: number;
 }
 
-/** Standard deviation that the first layer's sums start with. Larger, and features seen in no training row add noise. */
+/**
+ * Standard deviation that the first layer's sums start with. Larger, and features seen in no
+ * training row add noise.
+ */
 const inputDeviation = 0.25;
 
 /**
- * Fills `flat` with a network's initial parameters: a function of the layout, the seed and the options
- * alone, the same on every machine.
+ * Fills `flat` with a network's initial parameters: a function of the layout, the seed and the
+ * options alone, the same on every machine.
  *
- * Weights are uniform around 0. Standard deviations: 0.25/rowNorm in the first layer, √(2/inputs) (ReLU) or √(1/inputs)
- * in later hidden ones (He et al. 2015; LeCun et al. 1998), √(1/inputs) in the output layer. Biases start at 0; those of
- * independent sigmoids at −ln(labels), a probability of about 1/labels, since a row has few of many labels.
- * The first layer's figure and the sigmoids' biases are our choice, by trial on held-out training rows.
+ * Weights are uniform around 0. Standard deviations: 0.25/rowNorm in the first layer, √(2/inputs)
+ * (ReLU) or √(1/inputs) in later hidden ones (He et al. 2015; LeCun et al. 1998), √(1/inputs) in
+ * the output layer. Biases start at 0; those of independent sigmoids at −ln(labels), a probability
+ * of about 1/labels, since a row has few of many labels. The first layer's figure and the sigmoids'
+ * biases are our choice, by trial on held-out training rows.
  *
  * @throws RangeError if `flat` isn't as long as the layout or an option isn't above 0.
  */

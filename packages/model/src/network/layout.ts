@@ -9,7 +9,10 @@ export interface TensorView {
   readonly offset: number;
   /** Number of elements. */
   readonly length: number;
-  /** Row-major dimensions: `[inputs, outputs]` in the first layer, `[outputs, inputs]` later, `[outputs]` of a bias. */
+  /**
+   * Row-major dimensions: `[inputs, outputs]` in the first layer, `[outputs, inputs]` later,
+   * `[outputs]` of a bias.
+   */
   readonly dimensions: readonly number[];
 }
 
@@ -37,7 +40,10 @@ export interface ParameterLayout {
   readonly tensors: readonly TensorView[];
 }
 
-/** Every tensor begins at a multiple of this many elements: a cache line, and the widest SIMD register. */
+/**
+ * Every tensor begins at a multiple of this many elements: a cache line, and the widest SIMD
+ * register.
+ */
 const alignment = 16;
 
 /**
@@ -75,7 +81,10 @@ export function parameterLayout(shape: ModelShape): ParameterLayout {
   return { shape, length: end, parameterCount, layers, tensors };
 }
 
-/** The layers of a flat array of parameters, a gradient or optimiser state, as views that kernels take. */
+/**
+ * The layers of a flat array of parameters, a gradient or optimiser state, as views that kernels
+ * take.
+ */
 export function layersOf<A extends DeviceArray>(
   kernels: Pick<Kernels<A, never>, "view">,
   layout: ParameterLayout,

@@ -1,13 +1,18 @@
 import type { UpdateRule } from "../kernels/contract.js";
 import type { ParameterLayout } from "./layout.js";
 
-/** How many flat arrays of state an update rule keeps: none for SGD (`null`), one for Adagrad, two for Adam. */
+/**
+ * How many flat arrays of state an update rule keeps: none for SGD (`null`), one for Adagrad, two
+ * for Adam.
+ */
 export function optimizerStateArrays(rule: UpdateRule | null): 0 | 1 | 2 {
   if (rule === null) return 0;
   return rule.name === "adagrad" ? 1 : 2;
 }
 
-/** Bytes that one replica of a network takes on a device. Kernels may need more for their own tiles. */
+/**
+ * Bytes that one replica of a network takes on a device. Kernels may need more for their own tiles.
+ */
 export interface NetworkBytes {
   /** The flat array of parameters. */
   readonly parameters: number;

@@ -56,9 +56,10 @@ export interface Network<A extends DeviceArray = Float32Array, U = Batch> {
   readonly maxRows: number;
 
   /**
-   * One training step on an uploaded batch of `rows` rows: forward at `weights`, backward, and the gradient goes to `target`, which may be
-   * `weights` itself (SGD in place). Returns the sum of the rows' losses before the step; NaN or Infinity,
-   * never an exception, where the arithmetic has left the finite numbers: what then is the caller's decision.
+   * One training step on an uploaded batch of `rows` rows: forward at `weights`, backward, and the
+   * gradient goes to `target`, which may be `weights` itself (SGD in place). Returns the sum of the
+   * rows' losses before the step; NaN or Infinity, never an exception, where the arithmetic has
+   * left the finite numbers: what then is the caller's decision.
    *
    * @throws RangeError above `maxRows`.
    */
@@ -67,11 +68,17 @@ export interface Network<A extends DeviceArray = Float32Array, U = Batch> {
   /** The sum of the rows' losses, without a gradient. */
   loss(batch: U, rows: number, weights: A): Promise<number>;
 
-  /** The best `k` classes of each row into `out`. @throws RangeError if `k` exceeds the labels or `out` is too short. */
+  /**
+   * The best `k` classes of each row into `out`. @throws RangeError if `k` exceeds the labels or
+   * `out` is too short.
+   */
   predict(batch: U, rows: number, weights: A, k: number, out: TopK): Promise<void>;
 }
 
-/** Puts a network together from kernels and a layout. All buffers are allocated here, none in a step. */
+/**
+ * Puts a network together from kernels and a layout. All buffers are allocated here, none in a
+ * step.
+ */
 export function createNetwork<A extends DeviceArray, U>(
   kernels: Kernels<A, U>,
   layout: ParameterLayout,

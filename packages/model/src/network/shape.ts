@@ -19,7 +19,9 @@ export const activations = ["relu", "sigmoid", "tanh"] as const satisfies readon
 /** The losses there are. */
 export const losses = ["softmax", "sigmoid"] as const satisfies readonly Loss[];
 
-/** Throws `RangeError` unless every size is a positive integer below 2³² and the names are known. */
+/**
+ * Throws `RangeError` unless every size is a positive integer below 2³² and the names are known.
+ */
 export function checkShape(shape: ModelShape): void {
   checkSize("features", shape.features);
   checkSize("labels", shape.labels);

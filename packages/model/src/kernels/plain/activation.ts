@@ -16,7 +16,9 @@ export function activate(activation: Activation, values: FloatArray, count: numb
   }
 }
 
-/** Multiplies `count` derivatives in place by the activation's own, which follows from its output. */
+/**
+ * Multiplies `count` derivatives in place by the activation's own, which follows from its output.
+ */
 export function multiplyByDerivative(
   activation: Activation,
   outputs: FloatArray,

@@ -2,9 +2,11 @@ import type { GradientTarget, LayerArrays } from "../contract.js";
 import type { FloatArray } from "./arrays.js";
 
 /**
- * Lets `count` elements of a gradient (before `scale`) take effect on the target from element `start` on.
+ * Lets `count` elements of a gradient (before `scale`) take effect on the target from element
+ * `start` on.
  *
- * Adagrad: Duchi, Hazan, Singer 2011. Adam: Kingma, Ba 2015, Algorithm 1. In both, ε is added to the root.
+ * Adagrad: Duchi, Hazan, Singer 2011. Adam: Kingma, Ba 2015, Algorithm 1. In both, ε is added to
+ * the root.
  */
 export function applyGradient<A extends FloatArray>(
   gradient: GradientTarget<A>,

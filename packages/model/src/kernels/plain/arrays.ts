@@ -1,4 +1,7 @@
-/** An array that the plain kernels work on: float32, or float64 as the reference that others are checked against. */
+/**
+ * An array that the plain kernels work on: float32, or float64 as the reference that others are
+ * checked against.
+ */
 export type FloatArray = Float32Array | Float64Array;
 
 /** Zeroed float32 elements in shared memory, or in ordinary memory where a browser shares none. */

@@ -1,13 +1,18 @@
 import type { Batch } from "../contract.js";
 import { makeUint32, reusable } from "./arrays.js";
 
-/** A batch's non-zeros, feature by feature, in the order in which features first occur in the batch. */
+/**
+ * A batch's non-zeros, feature by feature, in the order in which features first occur in the batch.
+ */
 export interface ColumnOrder {
   /** Number of different features. */
   readonly count: number;
   /** The features. */
   readonly columns: Uint32Array;
-  /** The non-zeros of `columns[i]` are entries `ends[i − 1]` (0 at first) to `ends[i]` (exclusive) of the two arrays below. */
+  /**
+   * The non-zeros of `columns[i]` are entries `ends[i − 1]` (0 at first) to `ends[i]` (exclusive)
+   * of the two arrays below.
+   */
   readonly ends: Uint32Array;
   readonly rows: Uint32Array;
   readonly values: Float32Array;

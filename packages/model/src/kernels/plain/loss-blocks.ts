@@ -1,10 +1,16 @@
-/** The two losses over one block of classes: logits of a tile become losses and derivatives in place. */
+/**
+ * The two losses over one block of classes: logits of a tile become losses and derivatives in
+ * place.
+ */
 import type { Batch } from "../contract.js";
 import { sigmoid } from "./activation.js";
 import type { FloatArray } from "./arrays.js";
 import { addToLogSumExp, type LogSumExp } from "./tile.js";
 
-/** Scores of classes `first … first + count − 1`: class c's for row r is element `start + (c − first)·stride + r`. */
+/**
+ * Scores of classes `first … first + count − 1`: class c's for row r is element `start + (c −
+ * first)·stride + r`.
+ */
 export interface Block {
   first: number;
   count: number;
@@ -19,8 +25,8 @@ export function resetCursors(batch: Batch, cursors: Uint32Array): void {
 }
 
 /**
- * Moves a row's cursor behind its labels of this block and returns where it was. Labels ascend within a row, so that
- * one cursor a row walks through them as the blocks pass by.
+ * Moves a row's cursor behind its labels of this block and returns where it was. Labels ascend
+ * within a row, so that one cursor a row walks through them as the blocks pass by.
  */
 function passLabels(batch: Batch, block: Block, row: number, cursors: Uint32Array): number {
   const from = cursors[row]!;
@@ -57,7 +63,10 @@ export function softmaxSums(
   }
 }
 
-/** Between the passes: the losses become complete, and `running.maxima` the logarithms of the normalisers. */
+/**
+ * Between the passes: the losses become complete, and `running.maxima` the logarithms of the
+ * normalisers.
+ */
 export function finishSoftmax(batch: Batch, running: LogSumExp, losses: Float64Array): void {
   for (let row = 0; row < batch.rows; row++) {
     if (labelCount(batch, row) === 0) continue;

@@ -1,12 +1,14 @@
 /**
- * The two dense products that all layers are made of. Sums run in float64 (the only arithmetic JavaScript
- * has); a tile of four by two or four by four elements at a time, so that each number loaded is used several times.
+ * The two dense products that all layers are made of. Sums run in float64 (the only arithmetic
+ * JavaScript has); a tile of four by two or four by four elements at a time, so that each number
+ * loaded is used several times.
  */
 import type { FloatArray } from "./arrays.js";
 
 /**
- * `out[m·rowStride + n·columnStride] = bias[first + n] + Σk x[m·inner + k] · w[(first + n)·inner + k]`
- * for `rows` rows m of `x` and `columns` rows n of `w`, from row `first` of `w` and `outStart` of `out` on.
+ * `out[m·rowStride + n·columnStride] = bias[first + n] + Σk x[m·inner + k] · w[(first + n)·inner +
+ * k]` for `rows` rows m of `x` and `columns` rows n of `w`, from row `first` of `w` and `outStart`
+ * of `out` on.
  *
  * The strides let one routine fill both row-major activations and class-major tiles.
  */
@@ -27,7 +29,8 @@ export function multiplyByRows(
   const lastColumn = columns - 1;
   for (let m = 0; m < rows; m += 2) {
     const x0 = m * inner;
-    // At an edge a tile repeats its last row or column: it computes and writes the same element again.
+    // At an edge a tile repeats its last row or column: it computes and writes the same element
+    // again.
     const m1 = m < lastRow ? m + 1 : m;
     const x1 = m1 * inner;
     for (let n = 0; n < columns; n += 4) {
@@ -138,7 +141,8 @@ export function addProduct(
       }
     }
   }
-  // What the four-by-four tiles leave over: the last terms of their rows, and all terms of the last rows.
+  // What the four-by-four tiles leave over: the last terms of their rows, and all terms of the last
+  // rows.
   for (let m = 0; m < rows; m++) {
     const o = m * width;
     for (let k = m < blocked ? blockedInner : 0; k < inner; k++) {

@@ -1,7 +1,8 @@
 /**
- * The output layer and its loss, block of classes by block, in one pass (sigmoid) or two (softmax, whose
- * normaliser needs all logits first). Gradients take effect block by block too, so that no array of rows × classes
- * or classes × units is needed. Only the softmax's logits are kept for its second pass, if they fit a budget.
+ * The output layer and its loss, block of classes by block, in one pass (sigmoid) or two (softmax,
+ * whose normaliser needs all logits first). Gradients take effect block by block too, so that no
+ * array of rows × classes or classes × units is needed. Only the softmax's logits are kept for its
+ * second pass, if they fit a budget.
  */
 import type { Batch, GradientTarget, Layer, Loss } from "../contract.js";
 import { applyGradient } from "./apply-gradient.js";
@@ -17,8 +18,9 @@ import { addProduct, sumRows } from "./matrix.js";
 import { blockClasses, resetLogSumExp, scoreBlock, tileStride } from "./tile.js";
 
 /**
- * Makes `Kernels.output`, which keeps its buffers: one block's scores and gradient, and the logits of all
- * classes where they take at most `keptLogits` elements. Beyond, the second pass computes them again.
+ * Makes `Kernels.output`, which keeps its buffers: one block's scores and gradient, and the logits
+ * of all classes where they take at most `keptLogits` elements. Beyond, the second pass computes
+ * them again.
  */
 export function createOutput<A extends FloatArray>(
   allocate: (length: number) => A,

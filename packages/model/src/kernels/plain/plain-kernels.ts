@@ -4,6 +4,7 @@ import { createBlend } from "./blend.js";
 import { createDenseBackward } from "./dense-backward.js";
 import { dense } from "./dense.js";
 import { gather } from "./gather.js";
+import { defaultKeptLogits } from "./memory.js";
 import { createOutput } from "./output.js";
 import { createScatter } from "./scatter.js";
 import { createTopKKernel } from "./top-k.js";
@@ -12,8 +13,8 @@ export interface PlainKernelsOptions<A extends FloatArray = Float32Array> {
   /** Makes a zeroed array. Default: a `Float32Array` in shared memory where there is any. */
   readonly allocate: (length: number) => A;
   /**
-   * Logits of a batch that the softmax may keep between its two passes, in elements. A batch with more has
-   * them computed twice, which costs a third more time. Default 2²⁴ (64 MiB).
+   * Logits of a batch that the softmax may keep between its two passes, in elements. A batch with
+   * more has them computed twice, which costs a third more time. Default 2²⁴ (64 MiB).
    */
   readonly keptLogits?: number;
 }
@@ -22,8 +23,8 @@ export interface PlainKernelsOptions<A extends FloatArray = Float32Array> {
  * The readable reference: every operation in plain TypeScript, in float32 (sums run in float64) or
  * in float64 throughout, which is what other kernels are checked against.
  *
- * Batches are used where they lie. Work buffers are made at first use, grow with the largest batch, and are kept.
- * Sums run in a fixed order, so that equal calls give equal results to the last bit.
+ * Batches are used where they lie. Work buffers are made at first use, grow with the largest batch,
+ * and are kept. Sums run in a fixed order, so that equal calls give equal results to the last bit.
  */
 export function createPlainKernels(options?: Partial<PlainKernelsOptions>): Kernels;
 export function createPlainKernels<A extends FloatArray>(
@@ -32,7 +33,7 @@ export function createPlainKernels<A extends FloatArray>(
 export function createPlainKernels(
   options: Partial<PlainKernelsOptions<FloatArray>> = {},
 ): Kernels<FloatArray> {
-  const { allocate = sharedFloat32, keptLogits = 2 ** 24 } = options;
+  const { allocate = sharedFloat32, keptLogits = defaultKeptLogits } = options;
   return {
     name: "plain",
     sharesMemory: true,

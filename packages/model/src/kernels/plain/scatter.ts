@@ -5,7 +5,10 @@ import { reusable, type FloatArray } from "./arrays.js";
 import { createColumnOrder } from "./column-order.js";
 import { sumRows } from "./matrix.js";
 
-/** Makes `Kernels.scatter`, which keeps room for one feature's gradient and, for rules, the batch by columns. */
+/**
+ * Makes `Kernels.scatter`, which keeps room for one feature's gradient and, for rules, the batch by
+ * columns.
+ */
 export function createScatter<A extends FloatArray>(allocate: (length: number) => A) {
   const gradientOf = reusable(allocate);
   const byColumn = createColumnOrder();
@@ -25,7 +28,8 @@ export function createScatter<A extends FloatArray>(allocate: (length: number) =
     if (gradient.kind === "add") {
       addNonZeros(batch, dOutputs, units, gradient.scale, gradient.target.weights);
     } else {
-      // A rule isn't linear in the gradient: a feature's occurrences are summed before it is applied.
+      // A rule isn't linear in the gradient: a feature's occurrences are summed before it is
+      // applied.
       const order = byColumn(batch, layer.inputs);
       let i = 0;
       for (let slot = 0; slot < order.count; slot++) {

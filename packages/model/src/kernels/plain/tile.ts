@@ -1,7 +1,7 @@
 /**
- * Blocks of classes, the unit in which the output layer and top-k work, so that the scores of all classes
- * needn't be in memory at once. A tile is class-major: the scores of a block's first class for
- * all rows, then the second class's.
+ * Blocks of classes, the unit in which the output layer and top-k work, so that the scores of all
+ * classes needn't be in memory at once. A tile is class-major: the scores of a block's first class
+ * for all rows, then the second class's.
  */
 import type { Layer } from "../contract.js";
 import type { FloatArray } from "./arrays.js";
@@ -11,15 +11,18 @@ import { multiplyByRows } from "./matrix.js";
 export const blockClasses = 64;
 
 /**
- * Elements from one class of a tile to the next: an odd number of cache lines. With an even power of two all
- * classes of one row would fall into the same few sets of the cache.
+ * Elements from one class of a tile to the next: an odd number of cache lines. With an even power
+ * of two all classes of one row would fall into the same few sets of the cache.
  */
 export function tileStride(rows: number): number {
   const lines = Math.ceil(rows / 16);
   return 16 * (lines % 2 === 0 ? lines + 1 : lines);
 }
 
-/** Writes the logits of classes `first … first + count − 1` for all rows into `tile` from `start` on. */
+/**
+ * Writes the logits of classes `first … first + count − 1` for all rows into `tile` from `start`
+ * on.
+ */
 export function scoreBlock<A extends FloatArray>(
   rows: number,
   hidden: A,

@@ -42,8 +42,9 @@ export function createTopKKernel<A extends FloatArray>(allocate: (length: number
 }
 
 /**
- * Puts a class into a row's sorted best. Classes come in ascending order, so that a later one goes behind equal
- * logits; the first k all go in, whatever their logits, so that ids are valid even in a diverged network.
+ * Puts a class into a row's sorted best. Classes come in ascending order, so that a later one goes
+ * behind equal logits; the first k all go in, whatever their logits, so that ids are valid even in
+ * a diverged network.
  */
 function insert(
   best: FloatArray,
