@@ -29,8 +29,11 @@ export const mergeDefaults = {
  *
  * @throws {@link MergeError} `INVALID_OPTION`.
  */
-export function normalizedMerge(options: NormalizedMergeOptions = {}): MergeRule {
-  const { perturbation, normThreshold, momentum } = { ...mergeDefaults, ...options };
+export function normalizedMerge({
+  perturbation = mergeDefaults.perturbation,
+  normThreshold = mergeDefaults.normThreshold,
+  momentum = mergeDefaults.momentum,
+}: NormalizedMergeOptions = {}): MergeRule {
   if (!(perturbation >= 0 && perturbation <= 1)) {
     throw invalidOption("perturbation", perturbation, "a number from 0 to 1");
   }

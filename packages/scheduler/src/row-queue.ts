@@ -80,7 +80,7 @@ export function countRows(ranges: readonly RowRange[]): number {
 }
 
 /** The same rows in as few ranges as possible, sorted by epoch and start. */
-export function joinRanges(ranges: readonly RowRange[]): readonly RowRange[] {
+function joinRanges(ranges: readonly RowRange[]): readonly RowRange[] {
   const joined: RowRange[] = [];
   for (const range of ranges.toSorted((a, b) => a.epoch - b.epoch || a.start - b.start)) {
     const last = joined.at(-1);

@@ -1,4 +1,4 @@
-import { checkScaling } from "../batch-size.js";
+import { checkScaling, defaultGain } from "../batch-size.js";
 import type { BatchBounds, BatchScaling } from "../batch-size.js";
 import { requireOption } from "../errors.js";
 import { checkSchedule } from "../learning-rate.js";
@@ -54,7 +54,7 @@ export interface AdaptiveSgdOptions {
 /** What `adaptiveSgd` takes where an option is left out; the others depend on `batch.max` and N. */
 export const adaptiveSgdDefaults = {
   batchMax: 128,
-  batchScaling: { rule: "relative" },
+  batchScaling: { rule: "relative", gain: defaultGain },
   dynamicDispatch: true,
   scaleLearningRate: true,
   warmupEpochs: 0,
@@ -71,18 +71,22 @@ export interface Settings extends Required<Omit<AdaptiveSgdOptions, "batch" | "m
 
 /** Fills in the defaults and refuses values out of range. */
 export function resolveOptions(options: AdaptiveSgdOptions): Settings {
-  const { batch = {}, megaBatchRows = null, epochs, schedule, merge } = options;
+  const {
+    epochs,
+    schedule,
+    merge,
+    batch = {},
+    megaBatchRows = null,
+    batchScaling = adaptiveSgdDefaults.batchScaling,
+    dynamicDispatch = adaptiveSgdDefaults.dynamicDispatch,
+    scaleLearningRate = adaptiveSgdDefaults.scaleLearningRate,
+    warmupEpochs = adaptiveSgdDefaults.warmupEpochs,
+    evaluateEvery = adaptiveSgdDefaults.evaluateEvery,
+    maxSteps = adaptiveSgdDefaults.maxSteps,
+  } = options;
   const { max = adaptiveSgdDefaults.batchMax } = batch;
   const { min = Math.max(1, Math.round(max / 8)), reference = max } = batch;
-  const {
-    batchScaling,
-    dynamicDispatch,
-    scaleLearningRate,
-    warmupEpochs,
-    warmupBatch = min,
-    evaluateEvery,
-    maxSteps,
-  } = { ...adaptiveSgdDefaults, ...options };
+  const { warmupBatch = min } = options;
 
   requireCount("epochs", epochs, Infinity);
   checkSchedule(schedule);
