@@ -65,12 +65,13 @@ export interface Network<A extends DeviceArray = Float32Array, U = Batch> {
    */
   train(batch: U, rows: number, weights: A, target: FlatGradientTarget<A>): Promise<number>;
 
-  /** The sum of the rows' losses, without a gradient. */
+  /** The sum of the rows' losses, without a gradient. @throws RangeError above `maxRows`. */
   loss(batch: U, rows: number, weights: A): Promise<number>;
 
   /**
-   * The best `k` classes of each row into `out`. @throws RangeError if `k` exceeds the labels or
-   * `out` is too short.
+   * Finds the best `k` classes of each row and writes them into `out`.
+   *
+   * @throws RangeError if `k` exceeds the labels, or above `maxRows`, or if `out` is too short.
    */
   predict(batch: U, rows: number, weights: A, k: number, out: TopK): Promise<void>;
 }
