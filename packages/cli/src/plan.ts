@@ -73,7 +73,6 @@ export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
     rule: optimizers[config.optimizer].rule,
     devices,
     policy: algorithms[config.algorithm].create(config),
-    maxBatchRows: config.batch,
     seed: config.seed,
     initialScale: config.initialScale,
     cutoffs: target === null ? config.cutoffs : withCutoff(config.cutoffs, target.k),

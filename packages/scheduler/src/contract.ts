@@ -282,6 +282,8 @@ export type Transition<State> = readonly [State, readonly Command[]];
  */
 export interface Policy<State = unknown> {
   readonly name: string;
+  /** The most rows that it puts into one batch: devices take their buffers for it. */
+  readonly maxBatchRows: number;
   /** The models that must exist for these devices, `global` and replicas included. */
   models(devices: readonly DeviceInfo[]): readonly ModelName[];
   start(setup: PolicySetup): Transition<State>;

@@ -187,3 +187,20 @@ describe("warm-up", () => {
     ]);
   });
 });
+
+describe("the last mega-batch of a run", () => {
+  const last = (rows: number) =>
+    train([1, 1], rows, { batch: { max: 10 }, megaBatchRows: 100 }).merges.map(
+      (merge) => merge.rows,
+    );
+
+  it("takes along what would be less than half a mega-batch", () => {
+    expect(last(310)).toEqual([100, 100, 110]);
+    expect(last(349)).toEqual([100, 100, 149]);
+  });
+
+  it("stands by itself from half a mega-batch on", () => {
+    expect(last(350)).toEqual([100, 100, 100, 50]);
+    expect(last(40)).toEqual([40]);
+  });
+});

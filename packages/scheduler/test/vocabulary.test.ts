@@ -58,6 +58,7 @@ function sync(batchRows: number, learningRate: number): Policy<SyncState> {
 
   return {
     name: "sync",
+    maxBatchRows: batchRows,
     models: (devices) => [
       "global",
       "next",

@@ -33,7 +33,6 @@ function options(changes: Partial<TrainOptions> = {}): TrainOptions {
     rule: null,
     devices: parseDevices("cpu,cpu@0.5"),
     policy: policy(),
-    maxBatchRows: 32,
     seed: 1,
     ...changes,
   };

@@ -88,7 +88,6 @@ async function measure(cores: number): Promise<readonly DeviceSummary[]> {
     rule: null,
     devices: defaultDevices(cores),
     policy,
-    maxBatchRows: probe.batchRows,
     seed: 1,
     maxSeconds: probe.seconds,
   });

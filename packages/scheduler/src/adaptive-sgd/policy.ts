@@ -31,6 +31,8 @@ type Step = Transition<AdaptiveSgdState>;
  * all in:   scale b_i; w' <- Σ p_i w_i + γ (w̄ − w̄⁻); w̄⁻ <- w̄; w̄ <- w'; maybe evaluate; next round
  * ```
  *
+ * The last mega-batch of a run has between 0.5 and 1.5 times M rows, so that no few rows are left over.
+ *
  * Queue depth: two batches a device, one near the end of a mega-batch. While it evaluates, nothing
  * else is asked for. After the last epoch, the last step or a `finish` event it merges what is
  * trained, evaluates and stops.
@@ -41,7 +43,7 @@ type Step = Transition<AdaptiveSgdState>;
  * from the next mega-batch on, with the others' mean batch size. When no device is left, the run
  * stops with the last merged model.
  *
- * Source: paper A (arXiv 2110.07029), Adaptive SGD; queue depth, failures and joining are ours.
+ * Source: paper A (arXiv 2110.07029), Adaptive SGD; queue depth, the last mega-batch, failures and joining are ours.
  *
  * @throws {@link SchedulerError} `INVALID_OPTION`; `start`: `INVALID_SETUP`; `next`: `UNEXPECTED_EVENT`,
  * and `INVALID_SETUP` if a joining device can't be taken.
@@ -50,6 +52,7 @@ export function adaptiveSgd(options: AdaptiveSgdOptions): Policy<AdaptiveSgdStat
   const settings = resolveOptions(options);
   return {
     name: "adaptive-sgd",
+    maxBatchRows: settings.bounds.max,
     models: (devices) => [
       "global",
       "next",
@@ -110,7 +113,13 @@ function beginRound(settings: Settings, state: AdaptiveSgdState): Step {
   const megaBatch = megaBatchRows ?? Math.min(100 * bounds.max, Math.ceil(rows / 4));
   const warmupLeft = Math.ceil(warmupEpochs * rows) - (epoch * rows + position);
   const warmingUp = warmupLeft > 0;
-  const target = warmingUp ? Math.min(megaBatch, warmupLeft) : megaBatch;
+  const left = rowsLeft(state.queue);
+  const target = warmingUp
+    ? Math.min(megaBatch, warmupLeft)
+    : // A last mega-batch of a few batches would not give every device one: it joins the one before.
+      left < 1.5 * megaBatch
+      ? left
+      : megaBatch;
   const round: AdaptiveSgdState = {
     ...state,
     phase: { name: "training" },

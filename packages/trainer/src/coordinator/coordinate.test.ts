@@ -6,6 +6,7 @@ import type { ExecutableCommand } from "./executor.js";
 /** Three steps, one after another, then stop. */
 const threeSteps: Policy<number> = {
   name: "three-steps",
+  maxBatchRows: 1,
   models: () => ["global"],
   start: () => [0, [step(0)]],
   next: (steps) =>

@@ -23,17 +23,15 @@ export interface MemoryEstimate {
 
 /** Adds up what `train` would take with these options, the interpreter itself (about 100 MB, and 20 MB a device) left out. */
 export function estimateMemory(
-  options: Pick<
-    TrainOptions,
-    "train" | "evaluation" | "shape" | "rule" | "devices" | "policy" | "maxBatchRows"
-  >,
+  options: Pick<TrainOptions, "train" | "evaluation" | "shape" | "rule" | "devices" | "policy">,
 ): MemoryEstimate {
   const layout = parameterLayout(options.shape);
-  const limits = batchLimits(options.maxBatchRows, [options.train, options.evaluation]);
+  const { maxBatchRows } = options.policy;
+  const limits = batchLimits(maxBatchRows, [options.train, options.evaluation]);
   const withState = layout.length * 4 * (1 + optimizerStateArrays(options.rule));
   const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: options.rule });
   const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
-  const infos = options.devices.map((_, id) => ({ id, maxBatchRows: options.maxBatchRows }));
+  const infos = options.devices.map((_, id) => ({ id, maxBatchRows }));
   const names = options.policy.models(infos);
   const bytesOf = (name: ModelName) =>
     name.startsWith("gradient:") ? layout.length * 4 : withState;

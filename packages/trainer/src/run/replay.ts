@@ -18,7 +18,7 @@ import type { TrainOptions } from "./train.js";
 
 export interface ReplayOptions extends Pick<
   TrainOptions,
-  "train" | "shape" | "rule" | "policy" | "maxBatchRows" | "seed" | "initialScale"
+  "train" | "shape" | "rule" | "policy" | "seed" | "initialScale"
 > {
   /** How many devices the recorded run had. */
   readonly devices: number;
@@ -33,7 +33,8 @@ export interface ReplayOptions extends Pick<
  * @throws TrainerError REPLAY_MISMATCH where the recorded answers cannot come from such a run.
  */
 export async function replay(options: ReplayOptions): Promise<Float32Array> {
-  const { train, shape, rule, policy, maxBatchRows, seed, initialScale = 1 } = options;
+  const { train, shape, rule, policy, seed, initialScale = 1 } = options;
+  const { maxBatchRows } = policy;
   const layout = parameterLayout(shape);
   const infos = Array.from({ length: options.devices }, (_, id) => ({ id, maxBatchRows }));
   const names = policy.models(infos);

@@ -30,8 +30,6 @@ export interface TrainOptions {
   readonly devices: readonly DeviceSpec[];
   /** The algorithm. */
   readonly policy: Policy;
-  /** The largest batch that the policy may hand out, in rows; devices take their buffers for it. */
-  readonly maxBatchRows: number;
   /** Decides the initial parameters and every epoch's order. */
   readonly seed: number;
   /** Multiplies the initial weights. Default 1. */
@@ -84,14 +82,15 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   checkData(options);
   const { train: rows, evaluation, shape, rule, devices: specs } = options;
   const began = performance.now();
-  const infos = specs.map((_, id) => ({ id, maxBatchRows: options.maxBatchRows }));
+  const { maxBatchRows } = options.policy;
+  const infos = specs.map((_, id) => ({ id, maxBatchRows }));
   const open = await openDevices({
     devices: specs,
     shape,
     rule,
     train: rows.buffer,
     evaluation: evaluation?.buffer ?? null,
-    limits: batchLimits(options.maxBatchRows, [rows, evaluation]),
+    limits: batchLimits(maxBatchRows, [rows, evaluation]),
     cutoffs: usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels),
     models: options.policy.models(infos),
   });
@@ -119,7 +118,7 @@ async function trainOn(
   began: number,
   options: TrainOptions,
 ): Promise<TrainResult> {
-  const { train: rows, evaluation, shape, policy, seed, target, maxBatchRows } = options;
+  const { train: rows, evaluation, shape, policy, seed, target } = options;
   const layout = parameterLayout(shape);
   const evaluationRows = evaluation?.rows ?? 0;
   const seconds = () => (performance.now() - began) / 1000;
@@ -136,7 +135,7 @@ async function trainOn(
     trainRows: rows.rows,
     seed,
     evaluationRows,
-    evaluationChunk: evaluationChunk(evaluationRows, infos.length, maxBatchRows),
+    evaluationChunk: evaluationChunk(evaluationRows, infos.length, policy.maxBatchRows),
     onEvaluated(_, sums) {
       if (evaluation === null) return;
       metrics = metricsOf(sums);
