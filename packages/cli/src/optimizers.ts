@@ -19,7 +19,7 @@ export const optimizers: Readonly<Record<TrainConfig["optimizer"], Optimizer>> =
   },
   adam: {
     rule: { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
-    learningRate: 0.001,
+    learningRate: 0.01,
     scaleLearningRate: false,
   },
 };

@@ -2,6 +2,7 @@
  * Every option of every verb, once. Flags, help, defaults, checks of config files and environment
  * variables, the JSON Schema and the README's table all come from here.
  */
+import { adaptiveSgdDefaults } from "@heterosgd/scheduler";
 import * as z from "zod";
 
 /** What an option is on the command line, beyond what its type says. */
@@ -119,7 +120,7 @@ const options = {
     "Learning rate of a batch of the reference size. Automatic: by the optimizer.",
   ),
   schedule: option(
-    z.enum(["constant", "step", "cosine", "inverse"]).default("constant"),
+    z.enum(["constant", "step", "cosine", "inverse"]).default("cosine"),
     { group: learning, value: "NAME" },
     "How the learning rate falls.",
   ),
@@ -237,7 +238,7 @@ const options = {
     "How sizes of batches move until all devices make equally many updates.",
   ),
   kappa: option(
-    z.number().gt(0).max(1).default(0.5),
+    z.number().gt(0).max(1).default(adaptiveSgdDefaults.batchScaling.gain),
     { group: batches, value: "X" },
     "Gain of the relative rule.",
   ),

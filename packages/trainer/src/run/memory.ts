@@ -1,5 +1,6 @@
 import { networkBytes, optimizerStateArrays, parameterLayout } from "@heterosgd/model";
 import type { DeviceId, ModelName } from "@heterosgd/scheduler";
+import { deviceKernelsBytes } from "../device/device-kernels.js";
 import type { TrainOptions } from "./train.js";
 import { batchLimits } from "./batch-limits.js";
 
@@ -15,7 +16,7 @@ export interface MemoryEstimate {
     readonly device: DeviceId;
     /** Replica and accumulators, with optimiser state. */
     readonly models: number;
-    /** Batch and activations. */
+    /** Batch, activations and what the kernels work in. */
     readonly work: number;
   }[];
   readonly total: number;
@@ -30,6 +31,7 @@ export function estimateMemory(
   const limits = batchLimits(maxBatchRows, [options.train, options.evaluation]);
   const withState = layout.length * 4 * (1 + optimizerStateArrays(options.rule));
   const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: options.rule });
+  const kernels = deviceKernelsBytes("plain", layout, limits, options.rule);
   const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
   const infos = options.devices.map((_, id) => ({ id, maxBatchRows }));
   const names = options.policy.models(infos);
@@ -41,7 +43,7 @@ export function estimateMemory(
   const devices = infos.map(({ id }) => ({
     device: id,
     models: sum((name) => name.split(":")[1] === String(id)),
-    work: work + batch,
+    work: work + batch + kernels,
   }));
   const parts = {
     trainData: options.train.buffer.byteLength,

@@ -4,7 +4,7 @@
  * issued, and the recorded answers say how far it had come. The parameters come out equal to the last bit,
  * whatever the timing of the real run was.
  */
-import { initialise, parameterLayout } from "@heterosgd/model";
+import { initialise, parameterLayout, rowNorm } from "@heterosgd/model";
 import type { PolicyEvent } from "@heterosgd/scheduler";
 import { coordinate } from "../coordinator/coordinate.js";
 import { attachCall, collectModels, ownModelCounts } from "../coordinator/device-models.js";
@@ -65,7 +65,10 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
   }
   const models = collectModels(names, shape, rule, opened);
   for (const { id } of infos) await hosts[id]!.attach(attachCall(models, names, id));
-  initialise(layout, models.memory("global").parameters, seed, { scale: initialScale });
+  initialise(layout, models.memory("global").parameters, seed, {
+    rowNorm: rowNorm(train.features),
+    scale: initialScale,
+  });
 
   const permutations = createPermutations(train.rows, seed, (order) => {
     for (const host of hosts) void host.addPermutation(order);

@@ -3,6 +3,7 @@ import {
   initialise,
   metricsOf,
   parameterLayout,
+  rowNorm,
   type Metrics,
   type ModelShape,
   type UpdateRule,
@@ -125,7 +126,10 @@ async function trainOn(
   const emit = (event: DistributiveOmit<RunEvent, "at">) =>
     options.onEvent?.({ at: seconds(), ...event });
   const global = () => open.models.memory("global").parameters;
-  initialise(layout, global(), seed, { scale: options.initialScale ?? 1 });
+  initialise(layout, global(), seed, {
+    rowNorm: rowNorm(rows.features),
+    scale: options.initialScale ?? 1,
+  });
 
   let metrics: Metrics | null = null;
   const executor = createDeviceExecutor({
