@@ -30,6 +30,7 @@ export type {
   TextReader,
   XcOptions,
 } from "./read-options.js";
+export type { ByteStream } from "./internal/read-all.js";
 export { createXcReader, readXc } from "./read-xc.js";
 export { createLibsvmReader, readLibsvm } from "./read-libsvm.js";
 export { createTextReader, type TextOptions } from "./read-text.js";

@@ -1,8 +1,9 @@
 import { SparseError } from "./errors.js";
 import { createFeed, endFeed, feed } from "./internal/feed.js";
 import { renumberLabels } from "./internal/growing-rows.js";
+import { labelBounds } from "./internal/label-bounds.js";
 import { shown } from "./internal/bytes.js";
-import { type Bytes, readAll } from "./internal/read-all.js";
+import { type ByteStream, readAll } from "./internal/read-all.js";
 import { resultOf } from "./internal/result.js";
 import { type Complaint, createScanner } from "./internal/scanner.js";
 import {
@@ -12,7 +13,6 @@ import {
   type ReadResult,
   type TextReader,
 } from "./read-options.js";
-import { labelBounds } from "./read-xc.js";
 
 /**
  * A reader of LIBSVM's text format: a line a row, `label index:value index:value …`, with several
@@ -125,9 +125,9 @@ function sortNames(values: readonly number[]): { values: number[]; numbers: Uint
  * @throws SparseError see the README for codes.
  */
 export function readLibsvm(text: string | Uint8Array, options?: LibsvmOptions): ReadResult;
-export function readLibsvm(stream: Bytes, options?: LibsvmOptions): Promise<ReadResult>;
+export function readLibsvm(stream: ByteStream, options?: LibsvmOptions): Promise<ReadResult>;
 export function readLibsvm(
-  input: string | Uint8Array | Bytes,
+  input: string | Uint8Array | ByteStream,
   options: LibsvmOptions = {},
 ): ReadResult | Promise<ReadResult> {
   return readAll(createLibsvmReader(options), input);

@@ -28,6 +28,7 @@ describe("createTextReader", () => {
 
   it("obeys where the format is named, with that format's options", () => {
     expect(read("1 0:3\n", { format: "xc", header: false }).format).toBe("xc");
+    expect(read("1 0:3\n", { header: false }).format).toBe("xc");
     expect(read("1 0:3\n", { format: "libsvm", indexBase: 0 }).format).toBe("libsvm");
     expect(errorOf(() => read("1 9 9\n", { format: "libsvm" })).code).toBe("BAD_TOKEN");
     expect(() => createTextReader({ format: "csv" as "xc" })).toThrow(TypeError);

@@ -19,7 +19,7 @@ import { createXcReader } from "./read-xc.js";
 export interface TextOptions extends XcOptions, LibsvmOptions {
   /**
    * `"auto"`: XC if the first line that is not blank is three whole numbers, which no LIBSVM line
-   * is; else LIBSVM. XC text without a header must be named. Default `"auto"`.
+   * is, or if `header` is false; else LIBSVM. Default `"auto"`.
    */
   readonly format?: TextFormat | "auto" | undefined;
 }
@@ -30,9 +30,9 @@ export interface TextOptions extends XcOptions, LibsvmOptions {
  * @throws SparseError from `push` and `finish`; see the README for codes.
  */
 export function createTextReader(options: TextOptions = {}): TextReader {
-  const { format = "auto" } = options;
+  const { format = "auto", header = true } = options;
   checkChoice("format", format, ["auto", "xc", "libsvm"]);
-  if (format === "xc") return createXcReader(options);
+  if (format === "xc" || (format === "auto" && !header)) return createXcReader(options);
   if (format === "libsvm") return createLibsvmReader(options);
 
   const head: HeadCollector = { bytes: new Uint8Array(0) };
@@ -40,9 +40,7 @@ export function createTextReader(options: TextOptions = {}): TextReader {
 
   function begin(line: FirstLine | null): TextReader {
     const isXc = line !== null && parseXcHeader(line.text) !== null;
-    const chosen = isXc
-      ? createXcReader({ ...options, header: true })
-      : createLibsvmReader(options);
+    const chosen = isXc ? createXcReader(options) : createLibsvmReader(options);
     chosen.push(head.bytes);
     head.bytes = new Uint8Array(0);
     return chosen;

@@ -7,8 +7,9 @@ import {
   parseXcHeader,
 } from "./internal/first-line.js";
 import { shown } from "./internal/bytes.js";
-import { type Complaint, createScanner, failAt, type Scanner } from "./internal/scanner.js";
-import { type Bytes, readAll } from "./internal/read-all.js";
+import { createScanner, failAt, type Scanner } from "./internal/scanner.js";
+import { type ByteStream, readAll } from "./internal/read-all.js";
+import { labelBounds } from "./internal/label-bounds.js";
 import { resultOf } from "./internal/result.js";
 import { MAX_COUNT } from "./layout.js";
 import { SparseError } from "./errors.js";
@@ -121,33 +122,6 @@ export function createXcReader(options: XcOptions = {}): TextReader {
   };
 }
 
-/** Takes labels as they are where they are within the text's own bound and the caller's. */
-export function labelBounds(
-  declared: number | null,
-  bound: number | null,
-  drop: boolean,
-): (value: number) => number | Complaint {
-  return (value) => {
-    if (value < 0 || value >= (declared ?? MAX_COUNT)) {
-      return {
-        code: "LABEL_OUT_OF_BOUNDS",
-        what:
-          declared === null
-            ? `label ${value}, but labels are numbered from 0`
-            : `label ${value}, but the header says ${declared} labels, numbered from 0`,
-        advice: "Correct it.",
-      };
-    }
-    if (bound === null || value < bound) return value;
-    if (drop) return -1;
-    return {
-      code: "TOO_WIDE",
-      what: `label ${value}, but at most ${bound} labels are asked for, numbered from 0`,
-      advice: 'Use data of the same labels, or leave the others out with onWider: "drop".',
-    };
-  };
-}
-
 /**
  * Reads XC text (see `createXcReader`). A string or bytes are read at once, a stream in bounded
  * memory: what the data set takes, twice at the end, plus one chunk.
@@ -155,9 +129,9 @@ export function labelBounds(
  * @throws SparseError see the README for codes.
  */
 export function readXc(text: string | Uint8Array, options?: XcOptions): ReadResult;
-export function readXc(stream: Bytes, options?: XcOptions): Promise<ReadResult>;
+export function readXc(stream: ByteStream, options?: XcOptions): Promise<ReadResult>;
 export function readXc(
-  input: string | Uint8Array | Bytes,
+  input: string | Uint8Array | ByteStream,
   options: XcOptions = {},
 ): ReadResult | Promise<ReadResult> {
   return readAll(createXcReader(options), input);

@@ -95,7 +95,7 @@ function copyRow(
 
 /**
  * The largest number of entries that any `count` different rows have together: with it a batch
- * buffer is made large enough for every batch.
+ * buffer is made large enough for every batch that holds no row twice.
  *
  * @param offsets - row starts of a CSR matrix.
  */

@@ -1,14 +1,14 @@
 import type { ReadResult, TextReader } from "../read-options.js";
 
 /** Bytes that arrive over time. */
-export type Bytes = AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
+export type ByteStream = AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
 
 const STRING_PIECE = 65_536;
 
 /** Reads a whole text: strings and bytes at once, streams as they come. */
 export function readAll(
   reader: TextReader,
-  input: string | Uint8Array | Bytes,
+  input: string | Uint8Array | ByteStream,
 ): ReadResult | Promise<ReadResult> {
   if (typeof input === "string") {
     const encoder = new TextEncoder();
@@ -24,7 +24,7 @@ export function readAll(
   return readStream(reader, input);
 }
 
-async function readStream(reader: TextReader, input: Bytes): Promise<ReadResult> {
+async function readStream(reader: TextReader, input: ByteStream): Promise<ReadResult> {
   for await (const bytes of Symbol.asyncIterator in input ? input : chunksOf(input)) {
     reader.push(bytes);
   }

@@ -110,13 +110,17 @@ function scanValue(scanner: Scanner, bytes: Uint8Array, start: number, end: numb
 }
 
 function store(scanner: Scanner, start: number, index: number, value: number): void {
-  const { rows, rowEnd, lateFeatures } = scanner;
-  const column = columnOf(scanner, start);
+  const { rows, rowEnd } = scanner;
   if (rows.nonZeros === rows.indices.length) growFeatures(rows);
-  if (index <= scanner.previous) rowEnd.featuresSorted = false;
-  if (!rowEnd.featuresSorted) lateFeatures.push(index, column);
+  if (index <= scanner.previous || !rowEnd.featuresSorted) noteLate(scanner, index, start);
   scanner.previous = index;
   rows.indices[rows.nonZeros] = index;
   rows.values[rows.nonZeros] = value;
   rows.nonZeros++;
+}
+
+/** Notes a feature that is out of order, or behind one that is. */
+export function noteLate(scanner: Scanner, index: number, at: number): void {
+  scanner.rowEnd.featuresSorted = false;
+  scanner.lateFeatures.push(index, columnOf(scanner, at));
 }

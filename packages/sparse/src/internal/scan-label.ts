@@ -1,5 +1,18 @@
 import { MAX_COUNT } from "../layout.js";
-import { COLON, COMMA, CR, decode, find, HASH, LF, SPACE, TAB, tokenEnd } from "./bytes.js";
+import {
+  COLON,
+  COMMA,
+  CR,
+  decode,
+  find,
+  HASH,
+  LF,
+  MINUS,
+  PLUS,
+  SPACE,
+  TAB,
+  tokenEnd,
+} from "./bytes.js";
 import { growLabels } from "./growing-rows.js";
 import { columnOf, fail, FEATURES, LABEL, LINE_START, type Scanner } from "./scanner.js";
 
@@ -11,14 +24,17 @@ const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
  */
 export function scanLabel(scanner: Scanner, bytes: Uint8Array, start: number): number {
   let value = 0;
-  let end = start;
+  const sign = bytes[start] === MINUS ? -1 : 1;
+  const first = bytes[start] === MINUS || bytes[start] === PLUS ? start + 1 : start;
+  let end = first;
   for (;;) {
     const digit = bytes[end]! - 48;
     if (!(digit >= 0 && digit <= 9)) break;
     value = 10 * value + digit;
     end++;
   }
-  if (end === start || end - start > 9 || !endsLabel(bytes[end])) {
+  value = sign * value + 0; // -0 is 0
+  if (end === first || end - first > 9 || !endsLabel(bytes[end])) {
     end = tokenEnd(bytes, start);
     if (scanner.phase === LINE_START && find(bytes, COLON, start, end) >= 0) {
       scanner.phase = FEATURES;
@@ -44,7 +60,7 @@ function endsLabel(byte: number | undefined): boolean {
   return byte === COMMA || byte === SPACE || byte === LF || byte === TAB || byte === CR;
 }
 
-/** The value of a label that is not plain digits, such as `+1`, `-1` or `1.0`. */
+/** The value of a label that is not a few digits, such as `1.0`. */
 function oddLabel(scanner: Scanner, bytes: Uint8Array, start: number, end: number): number {
   const text = decode(bytes, start, end);
   const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
@@ -54,7 +70,7 @@ function oddLabel(scanner: Scanner, bytes: Uint8Array, start: number, end: numbe
   if (Math.abs(value) >= MAX_COUNT) {
     return fail(scanner, bytes, start, "TOO_LARGE", "expected a label below 2^32 - 1");
   }
-  return value + 0; // -0 is 0
+  return value + 0;
 }
 
 function store(scanner: Scanner, id: number, column: number): void {

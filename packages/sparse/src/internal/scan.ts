@@ -1,19 +1,19 @@
 /**
  * The text formats' common part: lines of `label,label index:value index:value …`, as bytes.
  *
- * `scan` holds the hot loop and takes only what it can prove right at a glance: plain short
- * numbers in ascending order, within bounds, with room to store them. Everything else (long
- * numbers, exponents, unsorted rows, errors) is scanned again, by `scanFeature` or `scanLabel`.
+ * `scan` holds the hot loop, which takes features that are right at a glance: within bounds, of a
+ * finite value, with room to store them. Everything else (labels, line ends, errors) is left to
+ * functions that look at each case, from the token's start again.
  */
 import { COLON, CR, HASH, LF, MINUS, POINT, SPACE, TAB, tokenEnd } from "./bytes.js";
 import { EXACT_DIGITS, parseDecimal, POWERS_OF_TEN } from "./decimal.js";
 import { endRow } from "./growing-rows.js";
-import { scanFeature } from "./scan-feature.js";
+import { noteLate, scanFeature } from "./scan-feature.js";
 import { scanLabel } from "./scan-label.js";
 import { fail, failAt, FEATURES, LABEL, LINE_START, type Scanner } from "./scanner.js";
 
-/** Entries from here on look out of order to the hot loop, whatever their index. */
-const UNSORTED = 2 ** 31 - 1;
+/** What the hot loop sees of larger numbers: it computes with 32 bits. */
+const LARGEST = 2 ** 31 - 1;
 
 /**
  * Scans bytes `start … end − 1`, the last of which must be white space, a line feed, a comma or a
@@ -22,14 +22,11 @@ const UNSORTED = 2 ** 31 - 1;
 export function scan(scanner: Scanner, bytes: Uint8Array, start: number, end: number): void {
   const { rows, options } = scanner;
   const { indexBase } = options;
-  const bound = Math.min(
-    options.features ?? UNSORTED,
-    options.declaredFeatures ?? UNSORTED,
-    UNSORTED,
-  );
+  const bound = Math.min(options.features ?? LARGEST, options.declaredFeatures ?? LARGEST, LARGEST);
   let { indices, values, nonZeros } = rows;
   let room = indices.length;
-  let previous = hotPrevious(scanner);
+  let previous = Math.min(scanner.previous, LARGEST);
+  let sorted = scanner.rowEnd.featuresSorted;
   let at = scanner.inComment ? skipComment(scanner, bytes, start, end) : start;
 
   while (at < end) {
@@ -52,7 +49,7 @@ export function scan(scanner: Scanner, bytes: Uint8Array, start: number, end: nu
       if (
         digit === COLON - 48 &&
         indexDigits <= 9 &&
-        index > previous &&
+        index >= 0 &&
         index < bound &&
         nonZeros < room
       ) {
@@ -89,6 +86,10 @@ export function scan(scanner: Scanner, bytes: Uint8Array, start: number, end: nu
           indices[nonZeros] = index;
           values[nonZeros] = value;
           nonZeros++;
+          if (index <= previous || !sorted) {
+            noteLate(scanner, index, at);
+            sorted = false;
+          }
           previous = index;
           at = next;
           continue;
@@ -97,7 +98,7 @@ export function scan(scanner: Scanner, bytes: Uint8Array, start: number, end: nu
     }
 
     rows.nonZeros = nonZeros;
-    if (previous !== UNSORTED) scanner.previous = previous;
+    if (previous !== LARGEST) scanner.previous = previous;
     if (byte === LF) {
       endLine(scanner, bytes, at);
       at++;
@@ -115,18 +116,15 @@ export function scan(scanner: Scanner, bytes: Uint8Array, start: number, end: nu
     }
     ({ indices, values, nonZeros } = rows);
     room = indices.length;
-    previous = hotPrevious(scanner);
+    previous = Math.min(scanner.previous, LARGEST);
+    sorted = scanner.rowEnd.featuresSorted;
   }
   rows.nonZeros = nonZeros;
-  if (previous !== UNSORTED) scanner.previous = previous;
+  if (previous !== LARGEST) scanner.previous = previous;
 }
 
 function isWhiteSpace(byte: number): boolean {
   return byte === SPACE || byte === LF || byte === CR || byte === TAB;
-}
-
-function hotPrevious(scanner: Scanner): number {
-  return scanner.rowEnd.featuresSorted ? Math.min(scanner.previous, UNSORTED) : UNSORTED;
 }
 
 function skipComment(scanner: Scanner, bytes: Uint8Array, start: number, end: number): number {

@@ -16,13 +16,11 @@ export function sortRow(
   for (const gap of GAPS) {
     for (let i = start + gap; i < end; i++) {
       const index = indices[i]!;
-      let j = i;
-      while (j - gap >= start && indices[j - gap]! > index) j -= gap;
-      if (j === i) continue;
       const value = values ? values[i]! : 0;
-      for (let k = i; k > j; k -= gap) {
-        indices[k] = indices[k - gap]!;
-        if (values) values[k] = values[k - gap]!;
+      let j = i;
+      for (; j - gap >= start && indices[j - gap]! > index; j -= gap) {
+        indices[j] = indices[j - gap]!;
+        if (values) values[j] = values[j - gap]!;
       }
       indices[j] = index;
       if (values) values[j] = value;

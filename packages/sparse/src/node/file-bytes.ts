@@ -26,7 +26,7 @@ const FOREIGN: readonly (readonly [signature: string, kind: string, command: str
 export async function* fileBytes(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const file: Readable = createReadStream(path, { highWaterMark: CHUNK_BYTES });
   try {
-    const chunks = file.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>;
+    const chunks = file[Symbol.asyncIterator]() as AsyncIterableIterator<Uint8Array>;
     const start = await firstBytes(chunks, path);
     const hex = Buffer.from(start.subarray(0, SIGNATURE_BYTES)).toString("hex");
     for (const [signature, kind, command] of FOREIGN) {
