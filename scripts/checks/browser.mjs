@@ -15,7 +15,7 @@ export const browserCheck = {
   async run({ temporaryFolder }) {
     const chromium = findChromium(process.env, existsSync);
     if (chromium === undefined) {
-      return { problems: [], skipped: "browser: no Chromium found (set CHROME_PATH)" };
+      return { problems: [], skipped: "no Chromium found on the PATH or by CHROME_PATH" };
     }
     const problems = [];
     for (const id of Object.keys(byteCeilings)) {

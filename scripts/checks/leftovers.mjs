@@ -13,7 +13,7 @@ export const leftoversCheck = {
   about: `no source over ${lineLimit} lines, no path of one machine, no registry's address in the lock file`,
   async run() {
     const paths = await trackedFiles();
-    if (paths === undefined) return { problems: [], skipped: "leftovers: needs git and a clone" };
+    if (paths === undefined) return { problems: [], skipped: "needs git and a clone" };
     const problems = paths
       .filter((path) => !/\.(gz|png|safetensors|bin|node|wasm)$/.test(path))
       .flatMap((path) => leftovers(path, readFileSync(join(root, path), "utf8")));
