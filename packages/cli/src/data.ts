@@ -15,7 +15,7 @@ import { sampleFiles } from "./sample.js";
 export type SharedDataset = Dataset<SharedArrayBuffer>;
 
 /** What reading a file of rows gave. */
-export type ReadFile = ReadResult & { readonly dataset: SharedDataset };
+export type ReadFile = ReadResult<SharedArrayBuffer>;
 
 export interface TrainingData {
   readonly train: SharedDataset;
@@ -76,8 +76,7 @@ export async function readData(
   options: ReadingOptions,
   bounds?: Bounds,
 ): Promise<ReadFile> {
-  const read = await readDatasetFile(path, { ...textOptions(options, bounds), shared: true });
-  return read as ReadFile;
+  return readDatasetFile(path, { ...textOptions(options, bounds), shared: true });
 }
 
 /**

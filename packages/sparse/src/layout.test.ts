@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { errorOf, rowsOf } from "../test/support.js";
 import { csrFromRows, datasetFromRows } from "./builder.js";
 import { SparseError } from "./errors.js";
@@ -209,5 +209,15 @@ describe("a matrix alone", () => {
     const matrix = createCsr({ rows: 2, columns: 3, nonZeros: 4 }, allocateShared);
     expect(matrix.values.length).toBe(4);
     expect(matrix.values.buffer).toBeInstanceOf(SharedArrayBuffer);
+  });
+});
+
+describe("shared memory", () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("is refused with the reason where a page has none", () => {
+    vi.stubGlobal("SharedArrayBuffer", undefined);
+    const empty = { rows: 0, features: 0, labels: 0, nonZeros: 0, labelEntries: 0 };
+    expect(() => createDataset(empty, allocateShared)).toThrow("cross-origin isolated");
   });
 });

@@ -34,7 +34,14 @@ export type Allocate<B extends ArrayBufferLike = ArrayBufferLike> = (bytes: numb
 export const allocatePrivate: Allocate<ArrayBuffer> = (bytes) => new ArrayBuffer(bytes);
 
 /** Allocates a `SharedArrayBuffer`, which threads can use in common. */
-export const allocateShared: Allocate<SharedArrayBuffer> = (bytes) => new SharedArrayBuffer(bytes);
+export const allocateShared: Allocate<SharedArrayBuffer> = (bytes) => {
+  if (typeof SharedArrayBuffer === "undefined") {
+    throw new TypeError(
+      "there is no SharedArrayBuffer here; a page needs to be cross-origin isolated for shared memory",
+    );
+  }
+  return new SharedArrayBuffer(bytes);
+};
 
 const COUNT_NAMES = ["rows", "features", "labels", "nonZeros", "labelEntries"] as const;
 
@@ -78,6 +85,8 @@ export function allocateOrExplain<B>(allocate: (bytes: number) => B, bytes: numb
   try {
     return allocate(bytes);
   } catch (cause) {
+    // Not a lack of room: a page without cross-origin isolation has no SharedArrayBuffer at all.
+    if (!(cause instanceof RangeError)) throw cause;
     throw new SparseError(
       "OUT_OF_MEMORY",
       `no room for ${bytes} bytes (${(bytes / 2 ** 30).toFixed(2)} GiB). Use fewer rows or more memory.`,

@@ -124,7 +124,15 @@ function sortNames(values: readonly number[]): { values: number[]; numbers: Uint
  *
  * @throws SparseError see the README for codes.
  */
+export function readLibsvm(
+  text: string | Uint8Array,
+  options: LibsvmOptions & { readonly shared: true },
+): ReadResult<SharedArrayBuffer>;
 export function readLibsvm(text: string | Uint8Array, options?: LibsvmOptions): ReadResult;
+export function readLibsvm(
+  stream: ByteStream,
+  options: LibsvmOptions & { readonly shared: true },
+): Promise<ReadResult<SharedArrayBuffer>>;
 export function readLibsvm(stream: ByteStream, options?: LibsvmOptions): Promise<ReadResult>;
 export function readLibsvm(
   input: string | Uint8Array | ByteStream,

@@ -53,9 +53,9 @@ export interface ReadStats {
 export type TextFormat = "xc" | "libsvm";
 
 /** A text as read. */
-export interface ReadResult {
+export interface ReadResult<B extends ArrayBufferLike = ArrayBufferLike> {
   readonly format: TextFormat;
-  readonly dataset: Dataset;
+  readonly dataset: Dataset<B>;
   /** Label `i` as it stands in the text, where the text's labels are names (LIBSVM); else null. */
   readonly labelNames: readonly string[] | null;
   readonly stats: ReadStats;

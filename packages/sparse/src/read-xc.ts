@@ -128,7 +128,15 @@ export function createXcReader(options: XcOptions = {}): TextReader {
  *
  * @throws SparseError see the README for codes.
  */
+export function readXc(
+  text: string | Uint8Array,
+  options: XcOptions & { readonly shared: true },
+): ReadResult<SharedArrayBuffer>;
 export function readXc(text: string | Uint8Array, options?: XcOptions): ReadResult;
+export function readXc(
+  stream: ByteStream,
+  options: XcOptions & { readonly shared: true },
+): Promise<ReadResult<SharedArrayBuffer>>;
 export function readXc(stream: ByteStream, options?: XcOptions): Promise<ReadResult>;
 export function readXc(
   input: string | Uint8Array | ByteStream,

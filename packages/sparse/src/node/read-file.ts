@@ -17,6 +17,11 @@ export interface FileOptions extends TextOptions {
  */
 export async function readDatasetFile(
   path: string,
+  options: FileOptions & { readonly shared: true },
+): Promise<ReadResult<SharedArrayBuffer>>;
+export async function readDatasetFile(path: string, options?: FileOptions): Promise<ReadResult>;
+export async function readDatasetFile(
+  path: string,
   options: FileOptions = {},
 ): Promise<ReadResult> {
   const reader = createTextReader({ source: path, ...options });
