@@ -30,10 +30,22 @@ export function watchSignals(say: (text: string) => void): Interruption {
     received = name;
     if (!hasSomethingToSave) {
       say(`stopped by ${name}; there was nothing to save yet`);
-      process.exit(codes[name]);
+      dieOf(name);
     }
     say(`${name}: finishing the batches under way, then saving; again to stop at once`);
     controller.abort();
+  }
+
+  /** Ends the process by the signal itself: an exit would wait for a read that may never return. */
+  function dieOf(name: SignalName): void {
+    stopWatching();
+    process.kill(process.pid, name);
+    // The first process of a container survives its own signals.
+    process.exit(codes[name]);
+  }
+
+  function stopWatching(): void {
+    for (const remove of listeners) remove();
   }
 
   const listeners = (Object.keys(codes) as SignalName[]).map((name) => {
@@ -46,8 +58,6 @@ export function watchSignals(say: (text: string) => void): Interruption {
     signal: controller.signal,
     saveFirst: () => void (hasSomethingToSave = true),
     exitCode: () => (received === null ? null : codes[received]),
-    stopWatching() {
-      for (const remove of listeners) remove();
-    },
+    stopWatching,
   };
 }

@@ -32,15 +32,25 @@ interface ValueSchema {
   readonly default?: unknown;
 }
 
+const valueSchemas = new WeakMap<z.ZodType, ValueSchema>();
+
 function valueSchema(type: z.ZodType): ValueSchema {
+  const known = valueSchemas.get(type);
+  if (known !== undefined) return known;
   const { type: types, ...rest } = z.toJSONSchema(type, { io: "input" }) as Omit<
     ValueSchema,
     "type"
   > & { readonly type?: string | readonly string[] };
-  if (types === undefined) return rest;
-  if (typeof types === "string") return { ...rest, type: types };
   // A list of types is short for alternatives.
-  return { ...rest, anyOf: types.map((each) => ({ type: each })) };
+  const alternatives = (list: readonly string[]) => ({
+    anyOf: list.map((each) => ({ type: each })),
+  });
+  const made = {
+    ...rest,
+    ...(typeof types === "string" ? { type: types } : types && alternatives(types)),
+  };
+  valueSchemas.set(type, made);
+  return made;
 }
 
 /** The default, null where it is decided automatically. */
@@ -104,15 +114,14 @@ function rangeOf(schema: ValueSchema): string {
   // Whole numbers come with the bounds of what a double holds exactly.
   const minimum = schema.minimum === Number.MIN_SAFE_INTEGER ? undefined : schema.minimum;
   const maximum = schema.maximum === Number.MAX_SAFE_INTEGER ? undefined : schema.maximum;
-  const bounds: string[] = [];
-  if (exclusiveMinimum !== undefined) bounds.push(`above ${exclusiveMinimum}`);
-  if (minimum !== undefined)
-    bounds.push(maximum === undefined ? `${minimum} or more` : `from ${minimum}`);
-  if (exclusiveMaximum !== undefined) bounds.push(`below ${exclusiveMaximum}`);
-  if (maximum !== undefined)
-    bounds.push(minimum === undefined ? `at most ${maximum}` : `to ${maximum}`);
-  if (bounds.length === 0) return "";
-  return `${minimum === undefined ? " " : ", "}${bounds.join(minimum === undefined ? " and " : " ")}`;
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  const bounds = [
+    ...(minimum === undefined ? [] : [`of at least ${minimum}`]),
+    ...(exclusiveMinimum === undefined ? [] : [`above ${exclusiveMinimum}`]),
+    ...(exclusiveMaximum === undefined ? [] : [`below ${exclusiveMaximum}`]),
+    ...(maximum === undefined ? [] : [`at most ${maximum}`]),
+  ];
+  return bounds.length === 0 ? "" : ` ${bounds.join(" and ")}`;
 }
 
 /** The value that a text stands for; the text itself where it stands for none of the right type. */

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import * as z from "zod";
+import {
+  choicesOf,
+  defaultOf,
+  expectationOf,
+  flagName,
+  isSwitch,
+  lookOf,
+  optionsOf,
+  valueFromText,
+  variableName,
+} from "./option-text.js";
+import { evalSchema, inspectSchema, predictSchema, trainSchema } from "./schema.js";
+
+const { shape } = trainSchema;
+
+test("names follow from the key", () => {
+  expect(flagName("scaleLearningRate")).toBe("scale-learning-rate");
+  expect(variableName("scaleLearningRate")).toBe("HETEROSGD_SCALE_LEARNING_RATE");
+});
+
+test.each([
+  [shape.epochs, "a whole number of at least 1"],
+  [shape.learningRate, "a number above 0"],
+  [shape.validation, "a number above 0 and below 1"],
+  [shape.momentum, "a number of at least 0 and below 1"],
+  [shape.perturbation, "a number from 0 to 1"],
+  [shape.kappa, "a number above 0 and at most 1"],
+  [shape.indexBase, "0 or 1"],
+  [shape.optimizer, "sgd, adagrad or adam"],
+  [shape.hidden, "a list of whole numbers of at least 1"],
+  [shape.evaluateEvery, "epoch, merge or never or a whole number of at least 1"],
+  [shape.scaleLearningRate, "true or false"],
+  [shape.test, "a path"],
+  [shape.target, "such as P@1>=0.6"],
+])("says what a value must be (%#)", (type, expectation) => {
+  expect(expectationOf(type)).toBe(expectation);
+});
+
+test.each([
+  [shape.epochs, "12", 12],
+  [shape.epochs, "12x", "12x"],
+  [shape.epochs, "", ""],
+  [shape.learningRate, "1e-3", 0.001],
+  [shape.learningRate, "none", null],
+  [shape.epochs, "none", "none"],
+  [shape.hidden, "256, 128", [256, 128]],
+  [shape.evaluateEvery, "3", 3],
+  [shape.evaluateEvery, "merge", "merge"],
+  [shape.maxTime, "90", 90],
+  [shape.maxTime, "10m", "10m"],
+  [shape.indexBase, "0", 0],
+  [shape.force, "true", true],
+  [shape.force, "0", false],
+  [shape.scaleLearningRate, "none", null],
+  [shape.train, "12", "12"],
+] as const)("reads a value from text (%#)", (type, text, value) => {
+  expect(valueFromText(type, text)).toEqual(value);
+});
+
+test("knows switches, choices and defaults", () => {
+  expect(isSwitch(shape.force)).toBe(true);
+  expect(isSwitch(shape.scaleLearningRate)).toBe(true);
+  expect(isSwitch(shape.epochs)).toBe(false);
+  expect(choicesOf(shape.loss)).toEqual(["softmax", "sigmoid"]);
+  expect(defaultOf(shape.cutoffs)).toEqual([1, 3, 5]);
+  expect(defaultOf(shape.maxTime)).toBeNull();
+});
+
+test.each([
+  ["train", trainSchema],
+  ["eval", evalSchema],
+  ["predict", predictSchema],
+  ["inspect", inspectSchema],
+])("every option of %s has help, a group, and a value unless it is a switch", (_, schema) => {
+  for (const [key, type] of optionsOf(schema)) {
+    expect(type.description, key).toMatch(/\.$/);
+    expect(lookOf(type).value === undefined, key).toBe(isSwitch(type));
+  }
+});
+
+test("no two options of a verb share a short flag", () => {
+  for (const schema of [trainSchema, evalSchema, predictSchema, inspectSchema]) {
+    const shorts = optionsOf(schema).flatMap(([, type]) => lookOf(type).short ?? []);
+    expect(new Set(shorts).size).toBe(shorts.length);
+  }
+});
+
+test("every default is accepted", () => {
+  const defaults = trainSchema.parse({});
+  expect(trainSchema.parse(defaults)).toEqual(defaults);
+  expect(z.toJSONSchema(trainSchema, { io: "input" }).additionalProperties).toBe(false);
+});

@@ -1,0 +1,49 @@
+import { MergeError } from "@heterosgd/merge";
+import { ModelError } from "@heterosgd/model";
+import { SchedulerError } from "@heterosgd/scheduler";
+import { SparseError } from "@heterosgd/sparse";
+import { TrainerError } from "@heterosgd/trainer";
+import { expect, test } from "vitest";
+import { CliError, describeError, describeStack, exitCodeOf } from "./errors.js";
+
+test.each([
+  [new CliError("USAGE", ""), 2],
+  [new CliError("NOT_ENOUGH_MEMORY", ""), 1],
+  [new CliError("LABEL_NAMES", ""), 3],
+  [new SparseError("XC_HEADER", ""), 3],
+  [new SparseError("OUT_OF_MEMORY", ""), 1],
+  [new ModelError("MODEL_FORMAT", ""), 3],
+  [new ModelError("MODEL_WRITE", ""), 1],
+  [new SchedulerError("INVALID_OPTION", ""), 2],
+  [new SchedulerError("UNEXPECTED_EVENT", ""), 1],
+  [new MergeError("INVALID_OPTION", ""), 2],
+  [new TrainerError("DEVICE_SPEC", ""), 2],
+  [new TrainerError("RUN_EXISTS", ""), 2],
+  [new TrainerError("NO_DEVICES", ""), 4],
+  [new TrainerError("DIVERGED", ""), 1],
+  [new TypeError("a mistake of ours"), 1],
+  ["thrown", 1],
+])("%s exits with %i", (error, code) => {
+  expect(exitCodeOf(error)).toBe(code);
+});
+
+test("an error that crossed from a worker keeps its exit code, though it lost its class", () => {
+  const crossed = Object.assign(new Error("gone"), { name: "TrainerError", code: "NO_DEVICES" });
+  expect(exitCodeOf(crossed)).toBe(4);
+});
+
+test("an error is one line with its hint and code", () => {
+  const error = new CliError("CONFLICT", "first\n  second", { hint: "do this" });
+  expect(describeError(error)).toBe("first second; do this [CONFLICT]");
+  expect(describeError(new RangeError("plain"))).toBe("plain");
+});
+
+test("messages of the packages name flags instead of options of functions", () => {
+  const error = new SparseError("TOO_WIDE", 'leave them out with onWider: "drop".');
+  expect(describeError(error)).toBe("leave them out with --wider drop. [TOO_WIDE]");
+});
+
+test("the stack shows causes too", () => {
+  const stack = describeStack(new Error("outer", { cause: new Error("inner") }));
+  expect(stack).toMatch(/outer[\s\S]*caused by Error: inner/);
+});

@@ -1,0 +1,69 @@
+import type { DeviceSummary } from "@heterosgd/trainer";
+import { expect, test } from "vitest";
+import { deviceLines, evaluatedWords, metricLines, metricsDocument } from "./report.js";
+
+const metrics = {
+  cutoffs: [1, 3],
+  rows: 1200,
+  rowsWithoutLabels: 12,
+  precision: [0.5, 0.25],
+  ndcg: [0.5, 0.4],
+  recall: [0.1, 0.2],
+};
+
+test("metrics by name", () => {
+  expect(metricsDocument(metrics)).toEqual({
+    "P@1": 0.5,
+    "P@3": 0.25,
+    "nDCG@1": 0.5,
+    "nDCG@3": 0.4,
+    "R@1": 0.1,
+    "R@3": 0.2,
+    rows: 1200,
+    rowsWithoutLabels: 12,
+  });
+  expect(metricLines(metrics)[0]).toMatch(/^P@1 +0\.5000 +P@3 +0\.2500$/);
+});
+
+test("says what was evaluated, and how rows without labels count", () => {
+  expect(evaluatedWords("test", metrics)).toBe(
+    "on the test set (1,200 rows, of which 12 without labels count as 0)",
+  );
+  expect(evaluatedWords("validation", { ...metrics, rowsWithoutLabels: 0 })).toBe(
+    "on the held-out part of the training rows (1,200 rows)",
+  );
+});
+
+test("each device's time is split to a hundred percent", () => {
+  const device: DeviceSummary = {
+    device: 0,
+    name: "device 0 (cpu)",
+    kernels: "plain",
+    rows: 750,
+    updates: 6,
+    rowsPerSecond: 1234.5,
+    batchRows: 128,
+    weight: 0.75,
+    leastWeight: 0.7,
+    usage: { training: 6, evaluating: 2, merging: 1, waiting: 1 },
+    lost: null,
+  };
+  const lost = { ...device, rows: 250, batchRows: null, weight: null, lost: "gone" };
+  const [heading = "", first = "", second = ""] = deviceLines([device, lost]);
+  expect(heading.split(/ {2,}/)).toEqual([
+    "device",
+    "kernels",
+    "rows",
+    "share",
+    "updates",
+    "rows/s",
+    "batch",
+    "weight",
+    "training",
+    "evaluating",
+    "merging",
+    "waiting",
+  ]);
+  expect(first).toMatch(/750 +75\.0 % +6 +1,235 +128 +0\.750 +60\.0 % +20\.0 % +10\.0 % +10\.0 %$/);
+  expect(second).toMatch(/- +- +lost$/);
+});

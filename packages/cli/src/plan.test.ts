@@ -1,0 +1,70 @@
+import { allocateShared, createDatasetBuilder } from "@heterosgd/sparse";
+import { expect, test } from "vitest";
+import { decide } from "./config/complete.js";
+import { trainSchema, type TrainConfig } from "./config/schema.js";
+import type { TrainingData } from "./data.js";
+import { bytesToTake, checkEarly, checkMemory, devicesFor, planRun } from "./plan.js";
+
+const builder = createDatasetBuilder({ features: 8, labels: 3 });
+for (let row = 0; row < 12; row++) builder.addRow({ features: [[row % 8, 1]], labels: [row % 3] });
+const data: TrainingData = {
+  train: builder.finish(allocateShared),
+  evaluation: null,
+  evaluatedOn: null,
+  testFile: null,
+  labels: 3,
+  labelNames: null,
+  format: "xc",
+  labelValues: "ids",
+  notices: [],
+};
+
+const decided = (values: Partial<TrainConfig>) =>
+  decide(trainSchema.parse({ train: "t", devices: "2*cpu", hidden: [4], ...values }));
+
+test("a plan has every device by name and the network's shape", () => {
+  const plan = planRun(decided({ batch: 4 }), data);
+  expect(plan.config).toMatchObject({ devices: "cpu,cpu", megaBatch: 3 });
+  expect(plan.shape).toMatchObject({ features: 8, hidden: [4], labels: 3 });
+  expect(plan.parameters).toBe(8 * 4 + 4 + 4 * 3 + 3);
+  expect(plan.options.policy.maxBatchRows).toBe(4);
+});
+
+test("the target's cut-off is computed though nobody asked for it", () => {
+  const plan = planRun(decided({ test: "t", target: "P@2>=0.9", cutoffs: [1, 3] }), data);
+  expect(plan.options.cutoffs).toEqual([1, 2, 3]);
+});
+
+test("a target beyond the labels is refused", () => {
+  const config = decided({ test: "t", target: "P@4>=0.9" });
+  expect(() => planRun(config, data)).toThrow(/only 3 labels/);
+});
+
+test("a run that does not fit is refused with both numbers", () => {
+  const plan = planRun(decided({}), data);
+  const bytes = bytesToTake(plan);
+  expect(() => checkMemory(plan, bytes)).not.toThrow();
+  expect(() => checkMemory(plan, bytes - 1)).toThrow(
+    expect.objectContaining({ code: "NOT_ENOUGH_MEMORY" }),
+  );
+  expect(() => checkMemory(plan, 1000)).toThrow(/needs 4\d\.\d MiB .* 0\.977 KiB are free/);
+});
+
+test("durations become seconds", () => {
+  expect(planRun(decided({ maxTime: "2m" }), data).options.maxSeconds).toBe(120);
+});
+
+test("what needs no data is checked before any is read", () => {
+  expect(() => checkEarly(decided({ devices: "tpu" }))).toThrow(
+    expect.objectContaining({ code: "DEVICE_SPEC" }),
+  );
+  expect(() => checkEarly(decided({ test: "t", target: "accuracy" }))).toThrow(
+    expect.objectContaining({ code: "BAD_OPTION" }),
+  );
+  expect(() => checkEarly(decided({}))).not.toThrow();
+});
+
+test("automatic devices are at least one", () => {
+  expect(devicesFor("auto").length).toBeGreaterThanOrEqual(1);
+  expect(devicesFor("cpu,cpu@0.5")).toHaveLength(2);
+});

@@ -1,0 +1,185 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { RunEvent } from "@heterosgd/trainer";
+import { beforeAll, describe, expect, test } from "vitest";
+import { run, temporaryFolder, writeEasyData, type Ended } from "./command.js";
+
+const folder = temporaryFolder();
+const path = (...names: string[]) => join(folder, ...names);
+const json = (...names: string[]) =>
+  JSON.parse(readFileSync(path(...names), "utf8")) as Record<string, unknown>;
+const command = (...args: string[]) => run(args, { folder });
+
+const training = ["--batch", "16", "--learning-rate", "0.02", "--hidden", "8", "--epochs", "4"];
+
+interface Metrics {
+  readonly metrics: Record<string, number>;
+  readonly devices: readonly { readonly rows: number; readonly weight: number }[];
+}
+
+beforeAll(() => {
+  writeEasyData(folder);
+});
+
+describe("a run over two unequal devices", () => {
+  let ended: Ended;
+
+  beforeAll(async () => {
+    const devices = ["--devices", "cpu,cpu@0.5", "--out", "first"];
+    ended = await command("train", "train.txt", "--test", "test.txt", ...devices, ...training);
+  }, 60_000);
+
+  test("ends well and learns", () => {
+    expect(ended.stderr).not.toContain("error");
+    expect(ended.code).toBe(0);
+    expect((json("first", "metrics.json") as unknown as Metrics).metrics["P@1"]).toBeGreaterThan(
+      0.6,
+    );
+  });
+
+  test("shows metrics, devices, and where everything lies on stdout", () => {
+    expect(ended.stdout).toMatch(/^P@1 +0\.\d{4} +P@3/);
+    expect(ended.stdout).toContain(
+      "on the test set (40 rows, of which 4 without labels count as 0)",
+    );
+    expect(ended.stdout).toMatch(/device 0 \(cpu\) +plain/);
+    expect(ended.stdout).toMatch(/device 1 \(cpu@0\.5\) +plain/);
+    expect(ended.stdout).toMatch(/model +first\/model\.safetensors/);
+    expect(ended.stdout).toMatch(/next +node .* predict first\/model\.safetensors test\.txt -k 5/);
+  });
+
+  test("tells how it is getting on in plain lines on stderr, as that is no terminal", () => {
+    expect(ended.stderr).toContain("240 rows");
+    expect(ended.stderr).not.toContain("\u001b");
+  });
+
+  test("leaves a complete run folder", () => {
+    const events = readFileSync(path("first", "events.jsonl"), "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as RunEvent);
+    expect(events[0]?.type).toBe("start");
+    expect(events.at(-1)?.type).toBe("end");
+    expect(events.filter(({ type }) => type === "evaluation")).toHaveLength(4);
+    const { devices } = json("first", "metrics.json") as unknown as Metrics;
+    expect(devices.reduce((sum, { rows }) => sum + rows, 0)).toBe(4 * 240);
+    expect(readFileSync(path("first", "log.txt"), "utf8")).toContain("P@1");
+    expect(existsSync(path("first", "model.safetensors"))).toBe(true);
+  });
+
+  test("evaluating the model gives the metrics of the run", async () => {
+    const evaluated = await command("eval", "first/model.safetensors", "test.txt", "--json");
+    expect(evaluated.code).toBe(0);
+    const { metrics } = JSON.parse(evaluated.stdout) as Metrics;
+    const before = (json("first", "metrics.json") as unknown as Metrics).metrics;
+    expect(Object.keys(metrics)).toEqual(Object.keys(before));
+    for (const [name, value] of Object.entries(metrics)) {
+      expect(value).toBeCloseTo(before[name] ?? Number.NaN, 12);
+    }
+  });
+
+  test("is not written over, unless that is wanted", async () => {
+    const again = ["train", "train.txt", "--out", "first", "--epochs", "1", "--devices", "cpu"];
+    const refused = await command(...again);
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toMatch(/error: first already holds files .*\[RUN_EXISTS\]\n$/);
+    expect(refused.stderr).not.toContain("reading");
+    const forced = await command(...again, "--force", "--json");
+    expect(forced.code).toBe(0);
+    expect(JSON.parse(forced.stdout)).toMatchObject({ evaluatedOn: null, metrics: null });
+  });
+});
+
+test("one device and one seed give the same model again, from the stored config too", async () => {
+  const args = ["train.txt", "--test", "test.txt", "--devices", "cpu", ...training];
+  await command("train", ...args, "--seed", "7", "--out", "a");
+  await command("train", ...args, "--seed", "8", "--out", "b");
+  const elsewhere = temporaryFolder();
+  const config = path("a", "config.json");
+  const repeated = await run(["train", "--config", config, "--out", "a"], { folder: elsewhere });
+  expect(repeated.code).toBe(0);
+  const parameters = (file: string) => readFileSync(join(file, "model.safetensors")).subarray(-500);
+  expect(parameters(join(elsewhere, "a")).equals(parameters(path("a")))).toBe(true);
+  expect(parameters(path("b")).equals(parameters(path("a")))).toBe(false);
+});
+
+test("with --json stdout is one document, the one in the run folder", async () => {
+  const args = ["--validation", "0.25", "--devices", "cpu", "--json", "--quiet", "--out", "j"];
+  const ended = await command("train", "train.txt", ...training, ...args);
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(ended.stdout)).toEqual(json("j", "metrics.json"));
+  expect(JSON.parse(ended.stdout)).toMatchObject({
+    reason: "epochs",
+    evaluatedOn: "validation",
+    rows: 4 * 180,
+    metrics: { rows: 60 },
+  });
+});
+
+test("a dry run shows plan and memory, and writes nothing", async () => {
+  const args = ["train", "train.txt", "--test", "test.txt", "--out", "dry", "--dry-run"];
+  const words = await command(...args);
+  expect(words.code).toBe(0);
+  expect(words.stdout).toMatch(/network +16 features → 128 relu → 3 labels/);
+  expect(words.stdout).toMatch(/memory +\d[\d.]* MiB/);
+  const document = await command(...args, "--json");
+  expect(JSON.parse(document.stdout)).toMatchObject({
+    data: { trainRows: 240, evaluationRows: 40, evaluatedOn: "test" },
+    parameters: 16 * 128 + 128 + 128 * 3 + 3,
+  });
+  expect(existsSync(path("dry"))).toBe(false);
+});
+
+test("a network that no machine holds is refused with both numbers", async () => {
+  const ended = await command("train", "train.txt", "--hidden", "2000000,2000000", "--dry-run");
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toMatch(/needs .* TiB .* are free; .*\[NOT_ENOUGH_MEMORY\]/);
+});
+
+test("a target ends the run early", async () => {
+  const target = ["--target", "P@1>=0.5", "--epochs", "200", "--json", "--out", "t"];
+  const ended = await command("train", "train.txt", "--test", "test.txt", ...training, ...target);
+  expect(JSON.parse(ended.stdout)).toMatchObject({ reason: "target" });
+});
+
+test("a number of steps ends the run early", async () => {
+  const steps = ["--max-steps", "5", "--json", "--out", "s", "--devices", "cpu"];
+  const ended = await command("train", "train.txt", ...training, ...steps);
+  const { reason, devices } = JSON.parse(ended.stdout) as {
+    reason: string;
+    devices: readonly { updates: number }[];
+  };
+  expect(reason).toBe("steps");
+  expect(devices[0]?.updates).toBe(5);
+});
+
+test("rows wider than the training data are refused, or cut", async () => {
+  writeFileSync(path("wide.txt"), "2 17 4\n0 0:1\n3 16:1\n");
+  const args = ["train", "train.txt", "--test", "wide.txt", "--out", "w", ...training];
+  const refused = await command(...args);
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toMatch(/error: wide\.txt:1:1: .*17.*16.*--wider drop.*\[TOO_WIDE\]/);
+  const dropped = await command(...args, "--wider", "drop", "--json");
+  expect(dropped.code).toBe(0);
+  expect(dropped.stderr).toContain("note: wide.txt: 1 values of features and 1 labels");
+});
+
+test("libsvm data brings its own label names, also where the model is used", async () => {
+  const names = ["-5", "10", "7"];
+  const rows = Array.from({ length: 120 }, (_, i) => `${names[i % 3]} ${(i % 3) + 1}:1`);
+  writeFileSync(path("svm.txt"), `${rows.join("\n")}\n`);
+  const args = ["--devices", "cpu", "--epochs", "10", "--learning-rate", "0.05", "--out", "svm"];
+  const trained = await command("train", "svm.txt", "--test", "svm.txt", ...args, "--json");
+  expect(trained.code).toBe(0);
+  const before = (JSON.parse(trained.stdout) as Metrics).metrics;
+  expect(before["P@1"]).toBe(1);
+  const evaluated = await command("eval", "svm/model.safetensors", "svm.txt", "--json");
+  expect((JSON.parse(evaluated.stdout) as Metrics).metrics).toEqual(before);
+  const input = "1:1\n3:1\n7 2:1\n";
+  const predicted = await run(["predict", "svm/model.safetensors", "-k", "1"], { folder, input });
+  const labels = predicted.stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { labels: { label: string }[] }).labels[0]?.label);
+  expect(labels).toEqual(["-5", "7", "10"]);
+});

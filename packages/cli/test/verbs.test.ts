@@ -1,0 +1,169 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { beforeAll, describe, expect, test } from "vitest";
+import { run, start, temporaryFolder, until, writeEasyData } from "./command.js";
+
+const folder = temporaryFolder();
+const model = "m/model.safetensors";
+
+const command = (args: readonly string[], input = "") => run(args, { folder, input });
+
+interface PredictedRow {
+  readonly row: number;
+  readonly line: number;
+  readonly labels: readonly {
+    readonly label: string;
+    readonly id: number;
+    readonly score: number;
+  }[];
+}
+
+const rowsOf = (stdout: string) =>
+  stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as PredictedRow);
+
+beforeAll(async () => {
+  writeEasyData(folder);
+  writeFileSync(join(folder, "names.txt"), "zero\none\ntwo\n");
+  const args = ["--label-names", "names.txt", "--devices", "cpu", "--batch", "16", "--out", "m"];
+  const { code, stderr } = await command([
+    "train",
+    "train.txt",
+    ...args,
+    "--learning-rate",
+    "0.02",
+  ]);
+  if (code !== 0) throw new Error(stderr);
+}, 60_000);
+
+describe("predict", () => {
+  test("reads rows from standard input and writes a JSON line a row, with names", async () => {
+    const { code, stdout } = await command(["predict", model, "-k", "2"], "0:1\n\n4:1 12:0.25\n");
+    expect(code).toBe(0);
+    const rows = rowsOf(stdout);
+    expect(rows.map(({ row, line }) => [row, line])).toEqual([
+      [0, 1],
+      [1, 3],
+    ]);
+    expect(rows.map(({ labels }) => labels.length)).toEqual([2, 2]);
+    expect(rows[0]?.labels[0]).toMatchObject({ label: "zero", id: 0 });
+    expect(rows[1]?.labels[0]).toMatchObject({ label: "one", id: 1 });
+  });
+
+  test("gives a file's rows the same answers, packed or not, and - is standard input", async () => {
+    const text = readFileSync(join(folder, "test.txt"), "utf8");
+    writeFileSync(join(folder, "test.txt.gz"), gzipSync(text));
+    const [plain, packed, piped] = await Promise.all([
+      command(["predict", model, "test.txt"]),
+      command(["predict", model, "test.txt.gz"]),
+      command(["predict", model, "-"], text),
+    ]);
+    expect(rowsOf(plain.stdout)).toHaveLength(40);
+    expect(packed.stdout).toBe(plain.stdout);
+    expect(piped.stdout).toBe(plain.stdout);
+  });
+
+  test("scores of all labels add up to 1, and a threshold leaves out the low ones", async () => {
+    const all = await command(["predict", model, "-k", "100"], "0:1\n");
+    const [row] = rowsOf(all.stdout);
+    const scores = row?.labels.map(({ score }) => score) ?? [];
+    expect(scores).toHaveLength(3);
+    expect(scores.reduce((sum, score) => sum + score, 0)).toBeCloseTo(1, 4);
+    const high = await command(["predict", model, "--threshold", "0.5"], "0:1\n");
+    expect(rowsOf(high.stdout)[0]?.labels.map(({ label }) => label)).toEqual(["zero"]);
+  });
+
+  test("answers a line before the next one is written", async () => {
+    const running = start(["predict", model], { folder, input: null });
+    let stdout = "";
+    running.child.stdout?.on("data", (text: string) => (stdout += text));
+    running.child.stdin?.write("0:1\n");
+    await until(() => stdout.includes('"row":0'));
+    running.child.stdin?.end("1:1\n");
+    expect(rowsOf((await running.ended).stdout)).toHaveLength(2);
+  });
+
+  test("names line and column of what is wrong, after the answers before it", async () => {
+    const { code, stdout, stderr } = await command(["predict", model], "0:1\n1:one\n");
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^error: standard input:2:\d+: .*\[BAD_NUMBER\]\n$/);
+    expect(stdout).toBe("");
+  });
+});
+
+describe("inspect", () => {
+  test("a data file", async () => {
+    const { stdout } = await command(["inspect", "test.txt", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      kind: "data",
+      format: "xc",
+      rows: 40,
+      features: 16,
+      rowsWithoutLabels: 4,
+    });
+    const words = await command(["inspect", "test.txt"]);
+    expect(words.stdout).toMatch(/without labels +4 rows/);
+  });
+
+  test("a model", async () => {
+    const { stdout } = await command(["inspect", model, "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      kind: "model",
+      shape: { features: 16, labels: 3 },
+      labelNames: ["zero", "one", "two"],
+    });
+    expect(stdout).not.toContain(folder);
+    expect((await command(["inspect", model])).stdout).toContain(
+      "16 features → 128 relu → 3 labels",
+    );
+  });
+
+  test("a run's folder", async () => {
+    const { stdout } = await command(["inspect", "m", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "run", metrics: { reason: "epochs" } });
+    expect((await command(["inspect", "m"])).stdout).toMatch(/batch +16/);
+    expect((await command(["inspect", "."])).stderr).toMatch(/\[NOT_A_RUN\]/);
+  });
+});
+
+test("devices are measured, and what is missing is said", async () => {
+  const { code, stdout } = await command(["devices", "--json"]);
+  expect(code).toBe(0);
+  const { devices, unavailable } = JSON.parse(stdout) as {
+    devices: readonly { kernels: string; rowsPerSecond: number }[];
+    unavailable: readonly { kind: string }[];
+  };
+  expect(devices.length).toBeGreaterThan(0);
+  for (const { kernels, rowsPerSecond } of devices) {
+    expect(kernels).not.toBe("");
+    expect(rowsPerSecond).toBeGreaterThan(0);
+  }
+  expect(unavailable).toMatchObject([{ kind: "gpu" }]);
+});
+
+describe("config", () => {
+  test("prints defaults that are a config file", async () => {
+    const { stdout } = await command(["config", "--defaults"]);
+    writeFileSync(join(folder, "defaults.json"), stdout);
+    const args = ["train", "train.txt", "--config", "defaults.json", "--dry-run", "--json"];
+    expect(JSON.parse((await command(args)).stdout)).toMatchObject({ config: { epochs: 10 } });
+  });
+
+  test("prints a JSON Schema of every key", async () => {
+    const defaults = JSON.parse((await command(["config"])).stdout) as object;
+    const { properties, additionalProperties } = JSON.parse(
+      (await command(["config", "--schema"])).stdout,
+    ) as { properties: object; additionalProperties: boolean };
+    expect(additionalProperties).toBe(false);
+    expect(Object.keys(properties)).toEqual(["$schema", ...Object.keys(defaults)]);
+  });
+
+  test("explains a key or a flag, and suggests what was meant", async () => {
+    const { stdout } = await command(["config", "--explain", "--learning-rate"]);
+    expect(stdout).toContain("HETEROSGD_LEARNING_RATE");
+    expect((await command(["config", "--explain", "momentun"])).stderr).toContain('"momentum"');
+  });
+});
