@@ -52,7 +52,7 @@ export async function accuracy({
     : 1;
 }
 
-export function argumentsOf(set: AccuracySet, folder: string, seed: number): string[] {
+function argumentsOf(set: AccuracySet, folder: string, seed: number): string[] {
   const files = [join(folder, set.train), "--test", join(folder, set.test)];
   return [...files, ...set.options, "--seed", String(seed)];
 }

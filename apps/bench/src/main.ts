@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { accuracy } from "./accuracy.js";
+import { parse, type ParseOptions } from "./parse.js";
 import { unequal } from "./unequal.js";
 import { vary } from "./vary.js";
 
@@ -36,5 +37,14 @@ program
   .option("--seeds <list>", "seeds, separated by commas", numbers)
   .option("--json", "one JSON document on stdout")
   .action(vary);
+
+program
+  .command("parse")
+  .description("how fast text is read, XC and LIBSVM")
+  .option("--file <path>", "a data file, plain or gzip, instead of made-up text")
+  .option("--megabytes <n>", "size of the made-up texts", Number)
+  .option("--rounds <n>", "rounds, after one that does not count", Number)
+  .option("--json", "one JSON document on stdout")
+  .action(async (options: ParseOptions) => void (await parse(options)));
 
 await program.parseAsync();

@@ -56,7 +56,7 @@ export async function trainByCommand(args: readonly string[]): Promise<FinishedR
 }
 
 /** Reads an event stream. */
-export function readRun(text: string): FinishedRun {
+function readRun(text: string): FinishedRun {
   const events = text
     .trimEnd()
     .split("\n")
