@@ -5,17 +5,20 @@ import type { SparseErrorCode } from "@heterosgd/sparse";
 import type { TrainerErrorCode } from "@heterosgd/trainer";
 
 /** What can go wrong in the command itself; the README has the table. */
-export type CliErrorCode =
-  | "USAGE"
-  | "BAD_VALUE"
-  | "CONFLICT"
-  | "CONFIG_UNREADABLE"
-  | "CONFIG_FORMAT"
-  | "UNKNOWN_KEY"
-  | "NOT_A_RUN"
-  | "LABEL_NAMES"
-  | "NOT_ENOUGH_MEMORY"
-  | "SAMPLE_MISSING";
+export const cliErrorCodes = [
+  "USAGE",
+  "BAD_VALUE",
+  "CONFLICT",
+  "CONFIG_UNREADABLE",
+  "CONFIG_FORMAT",
+  "UNKNOWN_KEY",
+  "NOT_A_RUN",
+  "LABEL_NAMES",
+  "NOT_ENOUGH_MEMORY",
+  "SAMPLE_MISSING",
+] as const;
+
+export type CliErrorCode = (typeof cliErrorCodes)[number];
 
 /** An expected failure of the command: a message of one line, and perhaps what to do about it. */
 export class CliError extends Error {

@@ -87,7 +87,7 @@ function dataLines(s: DatasetStatistics, format: string, blankLines: number): re
         "range",
         s.values === null
           ? "-"
-          : `${s.values.min} to ${s.values.max}, ${formatCount(s.explicitZeros)} of them 0`,
+          : `${sixDigits(s.values.min)} to ${sixDigits(s.values.max)}, ${formatCount(s.explicitZeros)} of them 0`,
       ],
       ["labelled", `${formatCount(s.labelEntries)} pairs, ${row(s.labelsOfRows)}`],
       ["without labels", `${formatCount(s.rowsWithoutLabels)} rows`],
@@ -97,6 +97,11 @@ function dataLines(s: DatasetStatistics, format: string, blankLines: number): re
     "",
     ...histogramLines(s),
   ];
+}
+
+/** A float32 as it was most likely written. */
+function sixDigits(value: number): string {
+  return String(Number(value.toPrecision(6)));
 }
 
 const BAR = 40;

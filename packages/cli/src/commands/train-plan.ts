@@ -27,7 +27,7 @@ export function planLines(plan: Plan, available: number): readonly string[] {
     ["devices", config.devices],
     [
       "algorithm",
-      `${config.algorithm}: ${formatCount(config.epochs)} epochs, ${config.optimizer} at ${config.learningRate}, ` +
+      `${config.algorithm}: ${formatCount(config.epochs)} ${config.epochs === 1 ? "epoch" : "epochs"}, ${config.optimizer} at ${config.learningRate}, ` +
         `batches of ${config.batchMin} to ${config.batch}, a merge every ${formatCount(config.megaBatch)} rows, seed ${config.seed}`,
     ],
     [

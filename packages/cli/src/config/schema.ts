@@ -42,7 +42,7 @@ const amount = () => z.number().gt(0);
 const off = () => z.boolean().default(false);
 
 /** Durations as text: a number and a unit, several of them added up. */
-export const durationPattern = /^(\d+(\.\d+)?(ms|s|m|h|d))+$/;
+const durationPattern = /^(\d+(\.\d+)?(ms|s|m|h|d))+$/;
 
 const options = {
   train: option(path(), file, "Training data; also the first argument of train."),
@@ -332,6 +332,4 @@ export const inspectSchema = trainSchema.pick({ ...readingKeys }).omit({ wider: 
 export type OptionSchema = z.ZodObject<Record<string, z.ZodType>>;
 
 export type TrainConfig = z.output<typeof trainSchema>;
-export type EvalConfig = z.output<typeof evalSchema>;
-export type PredictConfig = z.output<typeof predictSchema>;
 export type InspectConfig = z.output<typeof inspectSchema>;
