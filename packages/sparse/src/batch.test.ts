@@ -84,6 +84,12 @@ describe("gatherBatch", () => {
     );
     expect(gather(batch(3, 4, 10), 0, 3)).toThrow("room for 4 non-zeros");
     expect(gather(batch(3, 10, 2), 0, 3)).toThrow("room for 2 row-label pairs");
+    const full = batch(3, 4, 10);
+    gatherBatch(dataset, order, 1, 1, full);
+    expect(gather(full, 0, 1, 1)).toThrow("room for 4 non-zeros");
+    expect(contents(full).indices).toEqual([0, 3]);
+    expect(gather(full, 0, 3)).toThrow("room for 4 non-zeros");
+    expect(full.rows).toBe(0);
     expect(gather(batch(9, 99, 99), 2, 3)).toThrow("rows 2 to 5 of a list of 4");
     expect(gather(batch(9, 99, 99), -1, 1)).toThrow(RangeError);
     expect(gather(batch(9, 99, 99), 0, 1, 1)).toThrow("1 rows at 1 into a batch of 0");

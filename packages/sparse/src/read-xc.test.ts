@@ -138,6 +138,18 @@ describe("readXc", () => {
     );
   });
 
+  it("rounds so too for 16 to 18 digits next to the middle of two float32", () => {
+    const texts: string[] = [];
+    for (let i = 0; i < 20_000; i++) {
+      const middle = BigInt(2 * (2 ** 23 + 419 * i) + 1) * 2n ** BigInt(29 + (i % 7));
+      texts.push(String(middle + BigInt((i % 81) - 40)));
+    }
+    const line = texts.map((text, i) => `${i}:${text}`).join(" ");
+    const values = readXc(`1 ${texts.length} 1\n0 ${line}\n`).dataset.features.values;
+    const wrong = texts.filter((text, i) => values[i] !== Math.fround(Number(text)));
+    expect(wrong).toEqual([]);
+  });
+
   it("gives the same for unsorted indices and labels as for sorted ones", () => {
     const sorted = readXc("2 9 9\n1,2,5 0:1 3:2 4:0.25 7:3\n0 1:1 2:2\n").dataset;
     const unsorted = readXc("2 9 9\n5,1,2 4:0.25 7:3 0:1 3:2\n0 1:1 2:2\n").dataset;
@@ -262,6 +274,7 @@ describe("readXc", () => {
     }
     for (const row of [
       "0 4294967295:1",
+      "0 4294967301:1", // 5, were it cut to 32 bits
       "0 99999999999999999999999:1",
       "4294967295 0:1",
       `1${"0".repeat(400)} 0:1`,

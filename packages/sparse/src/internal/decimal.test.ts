@@ -55,6 +55,26 @@ describe("parseDecimal", () => {
     );
   });
 
+  it("gives the float32 that Number gives where a power of ten is not exact", () => {
+    // 15 digits times 10^23 or 10^-23, as near to the middle of two float32 as such numbers come.
+    const mantissas = fc.bigInt({ min: 2n ** 23n, max: 2n ** 24n - 1n });
+    fc.assert(
+      fc.property(mantissas, (mantissa) => {
+        const large = ((2n * mantissa + 1n) * 2n ** 100n) / 10n ** 23n;
+        const small = ((2n * mantissa + 1n) * 10n ** 23n) / 2n ** 52n;
+        for (const text of [
+          `${large}e23`,
+          `${large + 1n}e23`,
+          `${small}e-23`,
+          `${small + 1n}e-23`,
+        ]) {
+          expect(parse(text)).toBe(Math.fround(Number(text)));
+        }
+      }),
+      { seed: 4, numRuns: 5_000 },
+    );
+  });
+
   it("gives the float32 that Number gives for the shortest text of any float64", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
