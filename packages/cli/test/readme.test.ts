@@ -40,8 +40,8 @@ function optionTables(): string {
       : choices.length > 0
         ? choices.join(", ")
         : expectationOf(type);
-    const isDefault = defaultOf(type);
-    const byDefault = isDefault === null ? "" : `\`${[isDefault].flat().join(",")}\``;
+    const text = JSON.stringify(defaultOf(type)).replaceAll(/[[\]"]/g, "");
+    const byDefault = text === "null" ? "" : `\`${text}\``;
     lines.push(`| ${flag} | ${value} | ${byDefault} | ${type.description} |`);
   }
   return `${lines.join("\n").replaceAll(" |  |", " | |")}\n\n`;

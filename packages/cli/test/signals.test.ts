@@ -11,6 +11,9 @@ beforeAll(() => {
   writeEasyData(folder);
 });
 
+// Part of every system but Windows.
+const makeNamedPipe = "mkfifo";
+
 const hasMerged = (name: string) => () => {
   const file = join(folder, name, "events.jsonl");
   return existsSync(file) && readFileSync(file, "utf8").includes('"merge"');
@@ -51,7 +54,7 @@ test.skipIf(process.platform === "win32")(
   "a signal while data is read ends it at once",
   async () => {
     // Nobody ever writes into it, so the read never returns.
-    execFileSync("mkfifo", [join(folder, "endless.txt")]);
+    execFileSync(makeNamedPipe, [join(folder, "endless.txt")]);
     const running = start(["train", "endless.txt", "--out", "reading"], { folder });
     await until(() => running.stderr().includes("reading"));
     running.child.kill("SIGTERM");
