@@ -82,7 +82,7 @@ export async function readData(
 /**
  * Reads all that a training run needs.
  *
- * @throws SparseError; CliError LABEL_NAMES, SAMPLE_MISSING
+ * @throws SparseError; CliError NOTHING_TO_LEARN, LABEL_NAMES, CONFLICT, SAMPLE_MISSING
  */
 export async function readTrainingData(config: DecidedConfig): Promise<TrainingData> {
   const files = config.sample ? sampleFiles() : { ...config, train: config.train ?? "" };
@@ -90,6 +90,7 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
   const fileNames = files.labelNames === null ? null : await readNames(files.labelNames);
   const read = await readData(files.train, config);
   if (fileNames !== null) checkNames(files.labelNames ?? "", fileNames, read);
+  checkContent(files.train, read.dataset);
   const labelNames = fileNames ?? read.labelNames;
   const labelValues = read.labelNames === null ? "ids" : "names";
   const labels = labelNames?.length ?? read.dataset.labels.columns;
@@ -99,6 +100,12 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
   if (validation !== null) {
     const { rows } = read.dataset;
     const split = splitRows(rows, { testFraction: validation, seed });
+    if (split.train.length === 0 || split.test.length === 0) {
+      throw new CliError(
+        "CONFLICT",
+        `--validation ${validation} of ${rows} rows leaves ${split.train.length} to train on and ${split.test.length} to evaluate`,
+      );
+    }
     return {
       ...common,
       train: selectRows(read.dataset, split.train, allocateShared),
@@ -127,6 +134,19 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
   };
 }
 
+function checkContent(file: string, { rows, features, labels }: SharedDataset): void {
+  const counts = [
+    [rows, "rows"],
+    [features.columns, "features"],
+    [labels.columns, "labels"],
+  ] as const;
+  const missing = counts.find(([count]) => count === 0)?.[1];
+  if (missing === undefined) return;
+  throw new CliError("NOTHING_TO_LEARN", `${file} has no ${missing}`, {
+    hint: "training needs rows with features and labels",
+  });
+}
+
 function checkNames(file: string, names: readonly string[], { dataset, ...read }: ReadFile): void {
   const labels = dataset.labels.columns;
   if (read.labelNames !== null) {
@@ -150,14 +170,14 @@ function checkNames(file: string, names: readonly string[], { dataset, ...read }
 
 /** What to tell the user about a file that was read. */
 export function noticesOf(file: string, { stats, notices }: ReadResult): readonly string[] {
-  const { droppedFeatures, droppedLabels } = stats;
-  const dropped =
-    droppedFeatures + droppedLabels === 0
-      ? []
-      : [
-          `${droppedFeatures} values of features and ${droppedLabels} labels that the model does not have were left out.`,
-        ];
-  return [...notices, ...dropped].map((notice) => `${file}: ${notice}`);
+  const counts = [
+    [stats.rowsWithoutLabels, "rows have no labels"],
+    [stats.rowsWithoutFeatures, "rows have no features"],
+    [stats.droppedFeatures, "values of features that the model does not have were left out"],
+    [stats.droppedLabels, "labels that the model does not have were left out"],
+  ] as const;
+  const counted = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}.`);
+  return [...notices, ...counted].map((notice) => `${file}: ${notice}`);
 }
 
 /** The file of rows that a verb is to read. @throws CliError USAGE, CONFLICT, SAMPLE_MISSING */

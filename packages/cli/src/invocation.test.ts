@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { programWords, quoted, shortPath } from "./invocation.js";
 
-const folder = "/home/me/project";
+const folder = "/srv/project";
 
 test.each([
   ["/usr/local/bin/heterosgd", { PATH: "/usr/bin:/usr/local/bin" }, "heterosgd"],
-  ["/home/me/project/node_modules/.bin/heterosgd", { PATH: "/usr/bin" }, "npx heterosgd"],
+  ["/srv/project/node_modules/.bin/heterosgd", { PATH: "/usr/bin" }, "npx heterosgd"],
   [
-    "/home/me/project/node_modules/.bin/heterosgd",
-    { PATH: "/home/me/project/node_modules/.bin:/usr/bin", npm_command: "exec" },
+    "/srv/project/node_modules/.bin/heterosgd",
+    { PATH: "/srv/project/node_modules/.bin:/usr/bin", npm_command: "exec" },
     "npx heterosgd",
   ],
-  ["/home/me/project/packages/cli/dist/main.js", {}, "node packages/cli/dist/main.js"],
+  ["/srv/project/packages/cli/dist/main.js", {}, "node packages/cli/dist/main.js"],
   ["/opt/it is here/main.js", {}, "node '/opt/it is here/main.js'"],
 ])("%s is started again as it was", (script, environment, words) => {
   expect(programWords({ script, folder, environment })).toBe(words);
@@ -27,7 +27,7 @@ test("words are quoted where a shell needs it", () => {
 });
 
 test("paths are relative below the folder only", () => {
-  expect(shortPath("/home/me/project/runs/x", folder)).toBe("runs/x");
+  expect(shortPath("/srv/project/runs/x", folder)).toBe("runs/x");
   expect(shortPath("/data/x", folder)).toBe("/data/x");
   expect(shortPath(folder, folder)).toBe(folder);
 });

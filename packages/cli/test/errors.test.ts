@@ -17,6 +17,8 @@ beforeAll(() => {
   writeFileSync(join(folder, "header.txt"), "2 16 3\n0 0:1\n");
   writeFileSync(join(folder, "value.txt"), "2 16 3\n0 0:1\n1 3:1 5:x7\n");
   writeFileSync(join(folder, "bad.json"), '{ "epoch": 3 }');
+  writeFileSync(join(folder, "rowless.txt"), "0 16 3\n");
+  writeFileSync(join(folder, "unlabelled.txt"), "1:1 2:1\n2:1\n");
   writeFileSync(join(folder, "two.txt"), "a\nb\n");
 });
 
@@ -68,6 +70,20 @@ const cases: readonly (readonly [what: string, args: string, code: number, messa
     "train --quiet two.txt --format xc",
     3,
     /two\.txt:1:1: expected a header.*--format xc-rows.*\[XC_HEADER\]/,
+  ],
+  ["no rows", "train --quiet rowless.txt", 3, /rowless\.txt.* no .*rows/],
+  [
+    "no labels",
+    "train --quiet unlabelled.txt --format libsvm",
+    3,
+    /no labels; .*\[NOTHING_TO_LEARN\]/,
+  ],
+  ["data named twice", "train a.txt --train b.txt", 2, /a\.txt.*\[CONFLICT\]/],
+  [
+    "nothing held out",
+    "train --quiet train.txt --validation 0.001",
+    2,
+    /leaves 240 .* 0 .*\[CONFLICT\]/,
   ],
   [
     "too few names",

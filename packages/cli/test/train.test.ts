@@ -161,7 +161,9 @@ test("rows wider than the training data are refused, or cut", async () => {
   expect(refused.stderr).toMatch(/error: wide\.txt:1:1: .*17.*16.*--wider drop.*\[TOO_WIDE\]/);
   const dropped = await command(...args, "--wider", "drop", "--json");
   expect(dropped.code).toBe(0);
-  expect(dropped.stderr).toContain("note: wide.txt: 1 values of features and 1 labels");
+  expect(dropped.stderr).toContain(
+    "note: wide.txt: 1 values of features that the model does not have were left out.",
+  );
 });
 
 test("libsvm data brings its own label names, also where the model is used", async () => {

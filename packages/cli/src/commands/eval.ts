@@ -28,7 +28,7 @@ export async function evalCommand(
   const { features, labels } = shape;
   const bounds = { features, labels, labelNames, onWider: config.wider };
   const read = await readData(path, withNotes(config, model.info), bounds);
-  for (const notice of noticesOf(path, read)) output.warn(`note: ${notice}`);
+  for (const notice of noticesOf(path, read)) output.say(`note: ${notice}`);
 
   const { dataset } = read;
   const began = performance.now();

@@ -50,7 +50,7 @@ async function kindOf(path: string): Promise<Kind> {
 async function inspectData(path: string, config: InspectConfig, output: Output): Promise<void> {
   output.say(`reading ${path}`);
   const { dataset, format, labelNames, stats, notices } = await readData(path, config);
-  for (const notice of notices) output.warn(`note: ${path}: ${notice}`);
+  for (const notice of notices) output.say(`note: ${path}: ${notice}`);
   const statistics = datasetStatistics(dataset);
   for (const line of dataLines(statistics, format, stats.blankLines)) output.print(line);
   output.document({

@@ -13,7 +13,7 @@ import { decide, storedConfig, type DecidedConfig } from "../config/complete.js"
 import { environmentLayer, fileLayer, flagLayer, resolveTraining } from "../config/resolve.js";
 import { trainSchema, type TrainConfig } from "../config/schema.js";
 import { readTrainingData } from "../data.js";
-import { describeError, exitCodes, type ExitCode } from "../errors.js";
+import { CliError, describeError, exitCodes, type ExitCode } from "../errors.js";
 import { notesFor } from "../model-notes.js";
 import { formatSeconds, parseDuration } from "../output/format.js";
 import { showLive } from "../output/live.js";
@@ -49,23 +49,27 @@ export async function trainCommand(
     const began = performance.now();
     const data = await readTrainingData(decided);
     output.detail(`read in ${formatSeconds((performance.now() - began) / 1000)}`);
-    for (const notice of data.notices) output.warn(`note: ${notice}`);
+    for (const notice of data.notices) output.say(`note: ${notice}`);
     const plan = planRun(decided, data);
-    if (dryRun) {
-      for (const line of planLines(plan, availableMemory())) output.print(line);
-      output.document(planDocument(plan, availableMemory()));
-    } else {
-      for (const line of planLines(plan, availableMemory())) output.say(line);
+    const available = availableMemory();
+    const lines = planLines(plan, available);
+    for (const line of lines) {
+      if (dryRun) output.print(line);
+      else output.say(line);
     }
-    checkMemory(plan, availableMemory());
+    if (dryRun) output.document(planDocument(plan, available));
+    checkMemory(plan, available);
     if (dryRun) return exitCodes.done;
-    return await runInFolder(folder, plan, interruption, output);
+    return await runInFolder(folder, plan, lines, interruption, output);
   } finally {
     interruption.stopWatching();
   }
 }
 
 async function configure(file: string | undefined, flags: TrainFlags): Promise<TrainConfig> {
+  if (file !== undefined && flags["train"] !== undefined) {
+    throw new CliError("CONFLICT", `training data is named twice: ${file} and --train`);
+  }
   const fromFlags = flagLayer(trainSchema, file === undefined ? flags : { ...flags, train: file });
   const configFile = flags.config === undefined ? [] : [await fileLayer(trainSchema, flags.config)];
   return resolveTraining([fromFlags, ...configFile, environmentLayer(trainSchema, process.env)]);
@@ -76,24 +80,34 @@ export function defaultFolder({ sample, train }: DecidedConfig, now: Date): stri
   const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
   const path = train ?? "";
   const stem = basename(path).replace(/\..*/, "");
-  const name = sample ? "sample" : stem === "train" ? basename(dirname(path)) : stem;
+  const name = sample
+    ? "sample"
+    : stem === "train"
+      ? basename(dirname(path)).replace(/^\.$/, "")
+      : stem;
   return join("runs", `${time}-${name || "run"}`);
 }
 
 async function runInFolder(
   path: string,
   plan: Plan,
+  introduction: readonly string[],
   interruption: Interruption,
   output: Output,
 ): Promise<ExitCode> {
   const folder = await createRunFolder(path, { force: plan.config.force });
   await folder.json("config", storedConfig(plan.config));
-  for (const line of planLines(plan, availableMemory())) folder.log(line);
+  for (const line of introduction) folder.log(line);
   try {
     const result = await trainInFolder(folder, plan, interruption, output);
-    await saveRun(folder, plan, result);
+    const document = runDocument(folder, plan, result);
+    const lines = runLines(folder, plan, result);
+    await saveParameters(folder, plan, result.parameters);
+    await folder.json("metrics", document);
+    for (const { text } of lines) folder.log(text);
     await folder.close();
-    report(folder, plan, result, output);
+    for (const { text, style } of lines) output.print(text, style);
+    output.document(document);
   } catch (error) {
     folder.log(`error: ${describeError(error)}`);
     await salvage(folder, plan, error, output);
@@ -133,11 +147,6 @@ async function trainInFolder(
   }
 }
 
-async function saveRun(folder: RunFolder, plan: Plan, result: TrainResult): Promise<void> {
-  await saveParameters(folder, plan, result.parameters);
-  await folder.json("metrics", runDocument(folder, plan, result));
-}
-
 async function saveParameters(
   folder: RunFolder,
   { config, data, shape }: Plan,
@@ -149,11 +158,6 @@ async function saveParameters(
     ...(data.labelNames === null ? {} : { labelNames: data.labelNames }),
     info: notesFor(config, data, { heterosgd: packageVersion() }),
   });
-}
-
-function report(folder: RunFolder, plan: Plan, result: TrainResult, output: Output): void {
-  for (const { text, style } of runLines(folder, plan, result)) output.print(text, style);
-  output.document(runDocument(folder, plan, result));
 }
 
 /** Saves what a failed run had merged, if it had merged anything. */
