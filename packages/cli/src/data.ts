@@ -79,10 +79,21 @@ export async function readData(
   return readDatasetFile(path, { ...textOptions(options, bounds), shared: true });
 }
 
+/** Reads rows that a model is to be evaluated on. @throws SparseError; CliError EMPTY_DATA */
+export async function readEvaluationData(
+  path: string,
+  options: ReadingOptions,
+  bounds: Bounds,
+): Promise<ReadFile> {
+  const read = await readData(path, options, bounds);
+  checkContent(path, read.dataset, ["rows"]);
+  return read;
+}
+
 /**
  * Reads all that a training run needs.
  *
- * @throws SparseError; CliError NOTHING_TO_LEARN, LABEL_NAMES, CONFLICT, SAMPLE_MISSING
+ * @throws SparseError; CliError EMPTY_DATA, LABEL_NAMES, CONFLICT, SAMPLE_MISSING
  */
 export async function readTrainingData(config: DecidedConfig): Promise<TrainingData> {
   const files = config.sample ? sampleFiles() : { ...config, train: config.train ?? "" };
@@ -90,7 +101,7 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
   const fileNames = files.labelNames === null ? null : await readNames(files.labelNames);
   const read = await readData(files.train, config);
   if (fileNames !== null) checkNames(files.labelNames ?? "", fileNames, read);
-  checkContent(files.train, read.dataset);
+  checkContent(files.train, read.dataset, ["rows", "features", "labels"]);
   const labelNames = fileNames ?? read.labelNames;
   const labelValues = read.labelNames === null ? "ids" : "names";
   const labels = labelNames?.length ?? read.dataset.labels.columns;
@@ -119,7 +130,7 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
     const rest = { evaluation: null, evaluatedOn: null, testFile: null };
     return { ...common, train: read.dataset, ...rest, notices };
   }
-  const test = await readData(
+  const test = await readEvaluationData(
     files.test,
     { ...config, labelValues },
     { features: read.dataset.features.columns, labels, labelNames, onWider: config.wider },
@@ -134,16 +145,17 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
   };
 }
 
-function checkContent(file: string, { rows, features, labels }: SharedDataset): void {
-  const counts = [
-    [rows, "rows"],
-    [features.columns, "features"],
-    [labels.columns, "labels"],
-  ] as const;
-  const missing = counts.find(([count]) => count === 0)?.[1];
+/** @throws CliError EMPTY_DATA if a file has none of what is needed of it. */
+function checkContent(
+  file: string,
+  { rows, features, labels }: SharedDataset,
+  needed: readonly ("rows" | "features" | "labels")[],
+): void {
+  const counts = { rows, features: features.columns, labels: labels.columns };
+  const missing = needed.find((what) => counts[what] === 0);
   if (missing === undefined) return;
-  throw new CliError("NOTHING_TO_LEARN", `${file} has no ${missing}`, {
-    hint: "training needs rows with features and labels",
+  throw new CliError("EMPTY_DATA", `${file} has no ${missing}`, {
+    hint: `there must be ${needed.join(", ")}`,
   });
 }
 

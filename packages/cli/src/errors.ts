@@ -13,7 +13,7 @@ export const cliErrorCodes = [
   "CONFIG_FORMAT",
   "UNKNOWN_KEY",
   "NOT_A_RUN",
-  "NOTHING_TO_LEARN",
+  "EMPTY_DATA",
   "LABEL_NAMES",
   "NOT_ENOUGH_MEMORY",
   "SAMPLE_MISSING",
@@ -62,7 +62,7 @@ const exits = {
   CliError: {
     others: usage,
     NOT_A_RUN: data,
-    NOTHING_TO_LEARN: data,
+    EMPTY_DATA: data,
     LABEL_NAMES: data,
     NOT_ENOUGH_MEMORY: failure,
     SAMPLE_MISSING: failure,

@@ -71,12 +71,13 @@ const cases: readonly (readonly [what: string, args: string, code: number, messa
     3,
     /two\.txt:1:1: expected a header.*--format xc-rows.*\[XC_HEADER\]/,
   ],
-  ["no rows", "train --quiet rowless.txt", 3, /rowless\.txt.* no .*rows/],
+  ["no rows", "train --quiet rowless.txt", 3, /rowless\.txt has no rows; .*\[EMPTY_DATA\]/],
+  ["no labels", "train --quiet unlabelled.txt --format libsvm", 3, /no labels; .*\[EMPTY_DATA\]/],
   [
-    "no labels",
-    "train --quiet unlabelled.txt --format libsvm",
+    "no test rows",
+    "train --quiet train.txt --test rowless.txt",
     3,
-    /no labels; .*\[NOTHING_TO_LEARN\]/,
+    /rowless\.txt has no rows; .*\[EMPTY_DATA\]/,
   ],
   ["data named twice", "train a.txt --train b.txt", 2, /a\.txt.*\[CONFLICT\]/],
   [

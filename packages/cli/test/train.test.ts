@@ -166,6 +166,21 @@ test("rows wider than the training data are refused, or cut", async () => {
   );
 });
 
+test("a run that diverges says so, and saves the model of the last merge before", async () => {
+  // The first epoch goes well, the second at a rate beyond all numbers.
+  const rate = ["--optimizer", "sgd", "--schedule", "step", "--schedule-factor", "1e38"];
+  const args = [...training, ...rate, "--learning-rate", "1", "--devices", "cpu", "--out", "bad"];
+  const ended = await command("train", "train.txt", ...args);
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr).toMatch(
+    /\nthe model as of the last merge was saved: bad\/model\.safetensors\n/,
+  );
+  expect(ended.stderr).toMatch(/error: .*diverged.*\[DIVERGED\]\n$/);
+  expect(readFileSync(path("bad", "log.txt"), "utf8")).toContain("[DIVERGED]");
+  const evaluated = await command("eval", "bad/model.safetensors", "test.txt", "--json");
+  expect((JSON.parse(evaluated.stdout) as Metrics).metrics["P@1"]).toBeGreaterThan(0);
+});
+
 test("libsvm data brings its own label names, also where the model is used", async () => {
   const names = ["-5", "10", "7"];
   const rows = Array.from({ length: 120 }, (_, i) => `${names[i % 3]} ${(i % 3) + 1}:1`);

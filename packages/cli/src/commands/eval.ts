@@ -2,7 +2,7 @@ import { loadModel } from "@heterosgd/model/node";
 import { evaluateModel } from "@heterosgd/trainer";
 import { environmentLayer, flagLayer, resolveOptions } from "../config/resolve.js";
 import { evalSchema } from "../config/schema.js";
-import { noticesOf, readData, rowsFile } from "../data.js";
+import { noticesOf, readEvaluationData, rowsFile } from "../data.js";
 import { exitCodes, type ExitCode } from "../errors.js";
 import { withNotes } from "../model-notes.js";
 import { formatCount, formatSeconds } from "../output/format.js";
@@ -27,7 +27,7 @@ export async function evalCommand(
   output.say(`reading ${path}`);
   const { features, labels } = shape;
   const bounds = { features, labels, labelNames, onWider: config.wider };
-  const read = await readData(path, withNotes(config, model.info), bounds);
+  const read = await readEvaluationData(path, withNotes(config, model.info), bounds);
   for (const notice of noticesOf(path, read)) output.say(`note: ${notice}`);
 
   const { dataset } = read;
