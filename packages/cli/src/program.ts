@@ -67,9 +67,9 @@ function createProgram(run: (flags: Flags, work: Work) => Promise<void>): Comman
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
 
-  const verb = (words: string, summary: string, schema: OptionSchema | null, hidden?: string) => {
+  const verb = (words: string, summary: string, schema: OptionSchema | null, argument?: string) => {
     const command = program.command(words).description(summary);
-    if (schema !== null) addOptions(command, schema, hidden);
+    if (schema !== null) addOptions(command, schema, argument);
     return command;
   };
 
@@ -151,7 +151,11 @@ Examples:
     run(flags, async (output) => (await import("./commands/devices.js")).devicesCommand(output)),
   );
 
-  verb("config", "Print the configuration: defaults, JSON Schema or one option.", null)
+  addOutputOptions(
+    verb("config", "Print the configuration: defaults, JSON Schema or one option.", null),
+    { json: false },
+  )
+    .optionsGroup("What to print:")
     .option(
       "--defaults",
       "Print a complete config file with the defaults. Done without any option.",
@@ -167,8 +171,12 @@ Examples:
   return program;
 }
 
-/** Adds the options of a schema as flags, without values of their own: the schema has the defaults. */
-function addOptions(command: Command, schema: OptionSchema, positional?: string): void {
+/**
+ * Adds the options of a schema as flags, without values of their own: the schema has the defaults.
+ *
+ * @param argument - the option that is the verb's argument too; help shows it there.
+ */
+function addOptions(command: Command, schema: OptionSchema, argument?: string): void {
   for (const [key, type] of optionsOf(schema)) {
     const { group, short, value } = lookOf(type);
     const flag = flagName(key);
@@ -183,7 +191,7 @@ function addOptions(command: Command, schema: OptionSchema, positional?: string)
       add(`--${flag}`, isOn === true);
       add(`--no-${flag}`, isOn === false);
     } else {
-      add(`${short === undefined ? "" : `-${short}, `}--${flag} <${value}>`, key === positional);
+      add(`${short === undefined ? "" : `-${short}, `}--${flag} <${value}>`, key === argument);
     }
   }
 }
