@@ -36,7 +36,7 @@ export interface OpenDevice {
 
 export function openDevice(setup: DeviceSetup, kernels: Kernels<DeviceArray, unknown>): OpenDevice {
   const layout = parameterLayout(setup.shape);
-  const evaluation = setup.evaluation && datasetFrom(setup.evaluation);
+  const evaluation = setup.evaluation && datasetFrom(setup.evaluation, { trusted: true });
   const k = setup.cutoffs.at(-1) ?? 1;
   const states = optimizerStateArrays(setup.rule);
   return {
@@ -44,7 +44,7 @@ export function openDevice(setup: DeviceSetup, kernels: Kernels<DeviceArray, unk
     kernels,
     network: createNetwork(kernels, layout, { maxRows: setup.limits.rows }),
     batch: createBatchBuffers(setup.limits),
-    train: setup.train && datasetFrom(setup.train),
+    train: setup.train && datasetFrom(setup.train, { trusted: true }),
     evaluation,
     evaluationOrder: Uint32Array.from({ length: evaluation?.rows ?? 0 }, (_, row) => row),
     k,
