@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startDevice } from "../src/device/supervisor.js";
 import { buildWorker } from "./build-worker.js";
 
@@ -26,6 +26,16 @@ test("a worker that exits rejects the call in flight and every later one", async
   await expect(device.call(10_000, (api) => api.pull(0))).rejects.toMatchObject({
     code: "DEVICE_EXITED",
   });
+});
+
+test("a call that ends with its worker leaves no timer, which would keep the process alive", async () => {
+  const set = vi.spyOn(globalThis, "setTimeout");
+  const clear = vi.spyOn(globalThis, "clearTimeout");
+  const device = start();
+  await expect(device.call(98_765, (api) => api.pull(2))).rejects.toThrow("exit code 7");
+  const place = set.mock.calls.findIndex(([, delay]) => delay === 98_765);
+  expect(clear).toHaveBeenCalledWith(set.mock.results[place]?.value);
+  vi.restoreAllMocks();
 });
 
 test("a worker that dies of an uncaught error says which", async () => {

@@ -60,7 +60,7 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
     void exited.then((code) => {
       port1.close();
       dead = deathOf(name, code, failure);
-      for (const reject of pending) reject(dead);
+      for (const giveUp of pending) giveUp(dead);
       if (!closing) resolve(dead);
     });
   });
@@ -70,14 +70,16 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
       if (dead !== undefined) return reject(dead);
       const timer = setTimeout(() => {
         const message = `${name} has not answered for ${Math.round(timeoutMs / 1000)} s`;
-        settle(() => reject(new TrainerError("DEVICE_TIMEOUT", message)));
+        giveUp(new TrainerError("DEVICE_TIMEOUT", message));
       }, timeoutMs);
       const settle = (finish: () => void) => {
         clearTimeout(timer);
-        pending.delete(reject);
+        pending.delete(giveUp);
         finish();
       };
-      pending.add(reject);
+      // The timer must not outlive the call, or it would keep the process alive.
+      const giveUp = (reason: TrainerError) => settle(() => reject(reason));
+      pending.add(giveUp);
       work(remote).then(
         (value) => settle(() => resolve(value)),
         (error: unknown) => settle(() => reject(error)),
