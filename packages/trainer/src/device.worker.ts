@@ -3,12 +3,12 @@ import { workerData } from "node:worker_threads";
 import * as Comlink from "comlink";
 import { createDeviceHost } from "./device/device-host.js";
 import { createDeviceKernels } from "./device/device-kernels.js";
-import { installErrorTransfer } from "./device/error-transfer.js";
+import { sendErrorCodes } from "./device/error-transfer.js";
 
 const { port } = workerData as { port: import("node:worker_threads").MessagePort };
 const never = new Int32Array(new SharedArrayBuffer(4));
 
-installErrorTransfer();
+sendErrorCodes();
 const device = createDeviceHost({
   createKernels: (setup) => createDeviceKernels(setup.kernels),
   now: () => performance.now() / 1000,

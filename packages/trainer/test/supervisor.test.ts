@@ -46,6 +46,37 @@ test("a worker that dies of an uncaught error says which", async () => {
   });
 });
 
+test("a worker that dies of something that is no error says so", async () => {
+  const device = start();
+  await expect(device.call(10_000, (api) => api.pull(6))).rejects.toMatchObject({
+    code: "DEVICE_FAILED",
+    message: "device 0 (cpu) failed: null",
+  });
+});
+
+test("a time-out that comes due while the whole process is stopped starts again", async () => {
+  const device = start();
+  await device.call(10_000, (api) => api.pull(0));
+  // From here on, timers come before messages.
+  await new Promise((resolve) => setImmediate(resolve));
+  const answer = device.call(100, (api) => api.pull(0));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+  expect(await answer).toBe(0);
+  await device.close(10_000);
+});
+
+test("a time-out longer than any timer is no time-out at once", async () => {
+  const device = start();
+  expect(await device.call(1e12, (api) => api.pull(0))).toBe(0);
+  await device.close(10_000);
+});
+
+test("closing does not wait for ever for a worker that answers and goes on", async () => {
+  const device = start();
+  expect(await device.call(10_000, (api) => api.pull(5))).toBe(5);
+  expect(await device.close(100)).toBeNull();
+});
+
 test("a worker that hangs is given up after the time-out, and can be ended", async () => {
   const device = start();
   await expect(device.call(50, (api) => api.pull(4))).rejects.toMatchObject({

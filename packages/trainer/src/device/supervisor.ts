@@ -6,7 +6,6 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import * as Comlink from "comlink";
 import { TrainerError } from "../errors.js";
 import type { DeviceApi } from "./api.js";
-import { installErrorTransfer } from "./error-transfer.js";
 
 /** One call, made on the device's remote interface. */
 export type DeviceCall<T> = (device: Comlink.Remote<DeviceApi>) => Promise<T>;
@@ -22,19 +21,18 @@ export interface SupervisedDevice {
   readonly death: Promise<TrainerError>;
   /** Closes the device and waits for its worker to end; after the time-out it is terminated. */
   close(timeoutMs: number): Promise<Awaited<ReturnType<DeviceApi["close"]>>>;
-  /** Ends the worker at once. */
+  /** Ends the worker at once. Afterwards it touches no memory that others see (unless it is stuck in foreign code). */
   terminate(): Promise<void>;
 }
 
 const WORKER_URL = new URL("./device.worker.js", import.meta.url);
 
-let transferInstalled = false;
+/** Node takes a longer delay for one of 1 ms. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+/** A thread in JavaScript ends at once; one that is stuck in foreign code may never. */
+const TERMINATION_MS = 10_000;
 
 export function startDevice(name: string, workerUrl: URL = WORKER_URL): SupervisedDevice {
-  if (!transferInstalled) {
-    installErrorTransfer();
-    transferInstalled = true;
-  }
   const { port1, port2 } = new MessageChannel();
   const worker = new Worker(workerUrl, {
     workerData: { port: port2 },
@@ -45,7 +43,7 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
   });
   const remote = Comlink.wrap<DeviceApi>(port1 as unknown as Comlink.Endpoint);
   let closing = false;
-  let failure: Error | undefined;
+  let failure: { readonly cause: unknown } | undefined;
 
   // Rejects the calls in flight when the worker dies. A promise that all calls race against would keep
   // something of every call for as long as the worker lives.
@@ -53,7 +51,7 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
   let dead: TrainerError | undefined;
 
   const exited = new Promise<number>((resolve) => {
-    worker.on("error", (error) => (failure = error));
+    worker.on("error", (cause: unknown) => (failure = { cause }));
     worker.on("exit", resolve);
   });
   const death = new Promise<TrainerError>((resolve) => {
@@ -68,10 +66,18 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
   function call<T>(timeoutMs: number, work: DeviceCall<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (dead !== undefined) return reject(dead);
-      const timer = setTimeout(() => {
-        const message = `${name} has not answered for ${Math.round(timeoutMs / 1000)} s`;
-        giveUp(new TrainerError("DEVICE_TIMEOUT", message));
-      }, timeoutMs);
+      let timer: NodeJS.Timeout;
+      const wait = () => {
+        const delay = Math.min(timeoutMs, LONGEST_DELAY_MS);
+        const due = performance.now() + delay;
+        timer = setTimeout(() => {
+          // A timer so late says that the whole process was stopped, the device with it.
+          if (performance.now() - due > delay / 2) return wait();
+          const message = `${name} has not answered for ${Math.ceil(delay / 1000)} s`;
+          giveUp(new TrainerError("DEVICE_TIMEOUT", message));
+        }, delay);
+      };
+      wait();
       const settle = (finish: () => void) => {
         clearTimeout(timer);
         pending.delete(giveUp);
@@ -89,7 +95,7 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
 
   async function terminate(): Promise<void> {
     closing = true;
-    await worker.terminate();
+    await within(TERMINATION_MS, worker.terminate());
   }
 
   return {
@@ -103,17 +109,31 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
         const usage = await call(timeoutMs, (device) => device.close());
         remote[Comlink.releaseProxy]();
         port1.close();
-        await exited;
+        await within(timeoutMs, exited);
         return usage;
       } finally {
-        await worker.terminate();
+        await terminate();
       }
     },
   };
 }
 
-function deathOf(name: string, code: number, cause: Error | undefined): TrainerError {
-  return cause === undefined
+/** Waits for the promise, but not longer than that. */
+async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([promise, timeUp]);
+  clearTimeout(timer);
+}
+
+function deathOf(name: string, code: number, failure?: { readonly cause: unknown }): TrainerError {
+  return failure === undefined
     ? new TrainerError("DEVICE_EXITED", `${name} ended by itself (exit code ${code})`)
-    : new TrainerError("DEVICE_FAILED", `${name} failed: ${cause.message}`, { cause });
+    : failureOf(name, failure.cause);
+}
+
+/** What a device threw, as an error that names it. */
+export function failureOf(name: string, cause: unknown): TrainerError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new TrainerError("DEVICE_FAILED", `${name} failed: ${message}`, { cause });
 }

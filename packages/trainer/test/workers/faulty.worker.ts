@@ -1,12 +1,12 @@
 /** A device's worker whose only method does what its argument says. */
 import { workerData, type MessagePort } from "node:worker_threads";
 import * as Comlink from "comlink";
-import { installErrorTransfer } from "../../src/device/error-transfer.js";
+import { sendErrorCodes } from "../../src/device/error-transfer.js";
 
 const { port } = workerData as { port: MessagePort };
 const forever = () => new Promise<never>(() => undefined);
 
-installErrorTransfer();
+sendErrorCodes();
 Comlink.expose(
   {
     async pull(what: number): Promise<number> {
@@ -17,7 +17,15 @@ Comlink.expose(
           throw new Error("late failure");
         }, 0);
       }
-      return what >= 3 ? forever() : what;
+      // Keeps the thread going after its port is closed.
+      if (what === 5) setInterval(() => undefined, 1000);
+      if (what === 6) {
+        setTimeout(() => {
+          // oxlint-disable-next-line typescript/only-throw-error -- what foreign code may do
+          throw null;
+        }, 0);
+      }
+      return [3, 4, 6].includes(what) ? forever() : what;
     },
     async close(): Promise<null> {
       setTimeout(() => port.close(), 0);
