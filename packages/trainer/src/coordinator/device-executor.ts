@@ -2,7 +2,7 @@
  * Carries a policy's commands out on real devices, one worker each. What a device is told goes into its
  * queue at once; answers come back as events in the order in which they arrive.
  */
-import { mergeMetrics, type MetricSums } from "@heterosgd/model";
+import type { MetricSums } from "@heterosgd/model";
 import { sliceFor } from "@heterosgd/merge";
 import type {
   BlendCommand,
@@ -13,13 +13,14 @@ import type {
   RowRange,
   Term,
 } from "@heterosgd/scheduler";
-import type { DeviceUsage, ModelTerm, RowSpan, StepReply } from "../device/api.js";
+import type { BlendCall, DeviceUsage, ModelTerm, RowSpan, StepReply } from "../device/api.js";
 import type { DeviceCall, SupervisedDevice } from "../device/supervisor.js";
 import { TrainerError } from "../errors.js";
+import { createDeviceCalls } from "./device-calls.js";
+import { shareOutEvaluation } from "./evaluation.js";
 import { createEventQueue } from "./event-queue.js";
 import type { ExecutableCommand, Executor } from "./executor.js";
 import type { ModelTable } from "./model-table.js";
-import { createPace } from "./pace.js";
 import { createPermutations } from "./permutations.js";
 
 export interface DeviceExecutorOptions {
@@ -44,58 +45,20 @@ export interface DeviceExecutor extends Executor {
   losses(): readonly TrainerError[];
 }
 
-interface Shard {
-  readonly start: number;
-  readonly end: number;
-}
-
 export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExecutor {
   const { devices, models } = options;
   const events = createEventQueue<PolicyEvent>();
-  const alive = devices.map(() => true);
   const usage: (DeviceUsage | null)[] = devices.map(() => null);
-  const losses: TrainerError[] = [];
-  const paces = devices.map(() => createPace());
-  // What to do, once a device is lost, with the shared work it had taken on.
-  const onLoss = devices.map(() => new Set<() => void>());
-
-  const permutations = createPermutations(options.trainRows, options.seed, (order) => {
-    for (const id of devices.keys()) send(id, 0, (device) => device.addPermutation(order));
+  const calls = createDeviceCalls({
+    devices,
+    onLost: (device, { message }) => events.push({ type: "lost", device, reason: message }),
+    onFailure: events.fail,
   });
-
-  /** Makes a call; its answer is dropped and the device given up if anything goes wrong. */
-  function send<T>(
-    id: DeviceId,
-    rows: number,
-    work: DeviceCall<T>,
-    answer: (value: T) => void = () => undefined,
-  ): void {
-    const device = devices[id];
-    if (device === undefined)
-      throw new RangeError(`the policy names device ${id}, which does not exist`);
-    if (!alive[id]) return;
-    const pace = paces[id]!;
-    device.call(pace.begin(rows), work).then(
-      (value) => {
-        pace.end(rows);
-        if (alive[id]) answer(value);
-      },
-      (error: unknown) => lose(id, error),
-    );
-  }
-
-  function lose(id: DeviceId, error: unknown): void {
-    if (!alive[id]) return;
-    alive[id] = false;
-    const reason = asTrainerError(error, devices[id]!.name);
-    losses.push(reason);
-    void devices[id]!.terminate();
-    events.push({ type: "lost", device: id, reason: reason.message });
-    for (const redo of onLoss[id]!) redo();
-    onLoss[id]!.clear();
-  }
-
-  const living = (): DeviceId[] => [...devices.keys()].filter((id) => alive[id]);
+  const permutations = createPermutations(options.trainRows, options.seed, (order) => {
+    for (const id of devices.keys()) {
+      calls.send(id, { work: (device) => device.addPermutation(order) });
+    }
+  });
 
   function train(
     id: DeviceId,
@@ -106,31 +69,28 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       spans: readonly RowSpan[],
     ) => Promise<StepReply>,
   ): void {
-    if (!alive[id]) return;
     const spans = permutations.hold(rows);
-    const release = () => permutations.release(rows);
-    onLoss[id]!.add(release);
-    send(
-      id,
-      countRows(rows),
-      (api) => work(api, spans),
-      ({ nonZeros, seconds, loss, usage: spent }) => {
-        onLoss[id]!.delete(release);
-        release();
+    const count = countRows(rows);
+    calls.send(id, {
+      rows: count,
+      work: (api) => work(api, spans),
+      answer({ nonZeros, seconds, loss, usage: spent }) {
+        permutations.release(rows);
         usage[id] = spent;
-        paces[id]!.measured(countRows(rows), seconds);
+        calls.measured(id, count, seconds);
         if (Number.isFinite(loss))
           events.push({ type: "done", device: id, rows, nonZeros, seconds, loss });
         else events.fail(divergence(devices[id]!.name, rows, learningRate, loss));
       },
-    );
+      lost: () => permutations.release(rows),
+    });
   }
 
   const terms = (list: readonly Term[]): ModelTerm[] =>
     list.map(({ model, coefficient }) => ({ model: models.slot(model), coefficient }));
 
   function blend(command: BlendCommand): void {
-    const shards = living();
+    const shards = calls.living();
     let unfinished = shards.length;
     const call = {
       target: models.slot(command.target),
@@ -138,80 +98,40 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       stateTerms: terms(command.stateTerms),
     };
     const updates = mostUpdates(models, command.stateTerms);
-    const give = (id: DeviceId, shard: Shard): void => {
-      // A shard is computed from models that nobody changes meanwhile, so another device can redo it.
-      const redo = () => {
-        const [other] = living();
-        if (other !== undefined) give(other, shard);
-      };
-      onLoss[id]!.add(redo);
-      send(
-        id,
-        0,
-        (device) => device.blend({ ...call, ...shard }),
-        (spent) => {
-          onLoss[id]!.delete(redo);
+    const give = (id: DeviceId, shard: Pick<BlendCall, "start" | "end">): void =>
+      calls.send(id, {
+        work: (device) => device.blend({ ...call, ...shard }),
+        answer(spent) {
           usage[id] = spent;
           unfinished--;
-          if (unfinished > 0) return;
-          if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
-          const owner = ownerOf(command.target);
-          if (owner !== null) send(owner, 0, (device) => device.refresh(call.target));
-          events.push({ type: "blended", id: command.id });
+          if (unfinished === 0) finish();
         },
-      );
+        // A shard is computed from models that nobody changes meanwhile, so another device can redo it.
+        lost() {
+          const [other] = calls.living();
+          if (other !== undefined) give(other, shard);
+        },
+      });
+    const finish = () => {
+      if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
+      const owner = ownerOf(command.target);
+      if (owner !== null) calls.send(owner, { work: (device) => device.refresh(call.target) });
+      events.push({ type: "blended", id: command.id });
     };
     shards.forEach((id, i) => give(id, sliceFor(i, shards.length, options.modelLength)));
   }
 
   function evaluate({ id }: EvaluateCommand): void {
-    const model = models.slot("global");
-    const parts: { readonly start: number; readonly sums: MetricSums }[] = [];
-    const returned: { start: number; count: number }[] = [];
-    let next = 0;
-    let outstanding = 0;
-    const take = () => {
-      const again = returned.pop();
-      if (again !== undefined || next >= options.evaluationRows) return again;
-      const count = Math.min(options.evaluationChunk, options.evaluationRows - next);
-      next += count;
-      return { start: next - count, count };
-    };
-    const finishIfDone = () => {
-      if (outstanding > 0 || next < options.evaluationRows || returned.length > 0) return;
-      // In file order: rounding then does not depend on which device was first.
-      const inOrder = parts.toSorted((a, b) => a.start - b.start).map(({ sums }) => sums);
-      if (inOrder.length > 0) options.onEvaluated(id, mergeMetrics(inOrder));
-      events.push({ type: "evaluated", id });
-    };
-    const give = (device: DeviceId): void => {
-      const part = take();
-      if (part === undefined) return;
-      const redo = () => {
-        outstanding--;
-        returned.push(part);
-        const [other] = living();
-        if (other !== undefined) give(other);
-      };
-      onLoss[device]!.add(redo);
-      outstanding++;
-      send(
-        device,
-        part.count,
-        (api) => api.evaluate({ model, ...part }),
-        (reply) => {
-          onLoss[device]!.delete(redo);
-          outstanding--;
-          usage[device] = reply.usage;
-          parts.push({ start: part.start, sums: reply.sums });
-          give(device);
-          finishIfDone();
-        },
-      );
-    };
-    // Two parts a device, so that none waits for the coordinator.
-    for (const device of [...living(), ...living()]) give(device);
-    if (options.evaluationRows === 0) finishIfDone();
+    shareOutEvaluation(calls, {
+      model: models.slot("global"),
+      rows: options.evaluationRows,
+      chunk: options.evaluationChunk,
+      onReply: (device, reply) => (usage[device] = reply.usage),
+      onDone(sums) {
+        if (sums !== null) options.onEvaluated(id, sums);
+        events.push({ type: "evaluated", id });
+      },
+    });
   }
 
   function execute(command: ExecutableCommand): void {
@@ -233,20 +153,18 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       }
       case "pull": {
         const model = models.slot("global");
-        return send(command.device, 0, (api) => api.pull(model));
+        return calls.send(command.device, { work: (api) => api.pull(model) });
       }
       case "push": {
         const { device, norm } = command;
         const model = models.slot(command.model ?? `replica:${device}`);
-        return send(
-          device,
-          0,
-          (api) => api.push({ model, norm }),
-          (reply) => {
+        return calls.send(device, {
+          work: (api) => api.push({ model, norm }),
+          answer(reply) {
             usage[device] = reply.usage;
             events.push({ type: "pushed", device, norm: reply.norm });
           },
-        );
+        });
       }
       case "apply": {
         const { device, scale } = command;
@@ -255,15 +173,13 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
           target: models.slot(command.target),
           scale,
         };
-        return send(
-          device,
-          0,
-          (api) => api.apply(call),
-          (spent) => {
+        return calls.send(device, {
+          work: (api) => api.apply(call),
+          answer(spent) {
             usage[device] = spent;
             events.push({ type: "applied", device });
           },
-        );
+        });
       }
       case "blend":
         return blend(command);
@@ -274,14 +190,12 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     }
   }
 
-  for (const [id, device] of devices.entries()) void device.death.then((error) => lose(id, error));
-
   return {
     execute,
     next: events.next,
     post: events.push,
     usage: () => usage,
-    losses: () => losses,
+    losses: () => calls.losses(),
   };
 }
 
@@ -301,12 +215,6 @@ function ownerOf(model: ModelName): DeviceId | null {
 
 export function countRows(ranges: readonly RowRange[]): number {
   return ranges.reduce((sum, range) => sum + range.count, 0);
-}
-
-function asTrainerError(error: unknown, device: string): TrainerError {
-  if (error instanceof TrainerError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new TrainerError("DEVICE_FAILED", `${device} failed: ${message}`, { cause: error });
 }
 
 function divergence(

@@ -2,14 +2,14 @@
 export interface EventQueue<T> {
   readonly push: (value: T) => void;
   /** The reader gets this error next, and again from then on. */
-  readonly fail: (error: Error) => void;
+  readonly fail: (error: unknown) => void;
   readonly next: () => Promise<T>;
 }
 
 export function createEventQueue<T>(): EventQueue<T> {
   const values: T[] = [];
-  let failure: Error | undefined;
-  let waiting: { resolve: (value: T) => void; reject: (error: Error) => void } | undefined;
+  let failure: { readonly error: unknown } | undefined;
+  let waiting: { resolve: (value: T) => void; reject: (error: unknown) => void } | undefined;
 
   return {
     push(value) {
@@ -20,13 +20,13 @@ export function createEventQueue<T>(): EventQueue<T> {
       }
     },
     fail(error) {
-      failure ??= error;
-      waiting?.reject(failure);
+      failure ??= { error };
+      waiting?.reject(failure.error);
       waiting = undefined;
     },
     next: () =>
       new Promise((resolve, reject) => {
-        if (failure !== undefined) reject(failure);
+        if (failure !== undefined) reject(failure.error);
         else if (values.length > 0) resolve(values.shift() as T);
         else waiting = { resolve, reject };
       }),
