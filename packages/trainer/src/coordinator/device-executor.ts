@@ -13,6 +13,7 @@ import type {
   RowRange,
   Term,
 } from "@heterosgd/scheduler";
+import { createBlendJournal } from "../device/blend-shard.js";
 import type { BlendCall, DeviceUsage, ModelTerm, RowSpan, StepReply } from "../device/api.js";
 import type { DeviceCall, SupervisedDevice } from "../device/supervisor.js";
 import { TrainerError } from "../errors.js";
@@ -98,7 +99,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       stateTerms: terms(command.stateTerms),
     };
     const updates = mostUpdates(models, command.stateTerms);
-    const give = (id: DeviceId, shard: Pick<BlendCall, "start" | "end">): void =>
+    const give = (id: DeviceId, shard: Pick<BlendCall, "start" | "end" | "journal">): void =>
       calls.send(id, {
         work: (device) => device.blend({ ...call, ...shard }),
         answer(spent) {
@@ -106,7 +107,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
           unfinished--;
           if (unfinished === 0) finish();
         },
-        // A shard is computed from models that nobody changes meanwhile, so another device can redo it.
+        // Nobody changes the terms meanwhile, or the journal says how far the shard has come.
         lost() {
           const [other] = calls.living();
           if (other !== undefined) give(other, shard);
@@ -118,7 +119,11 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       if (owner !== null) calls.send(owner, { work: (device) => device.refresh(call.target) });
       events.push({ type: "blended", id: command.id });
     };
-    shards.forEach((id, i) => give(id, sliceFor(i, shards.length, options.modelLength)));
+    const inPlace = [...call.terms, ...call.stateTerms].some(({ model }) => model === call.target);
+    shards.forEach((id, i) => {
+      const slice = sliceFor(i, shards.length, options.modelLength);
+      give(id, { ...slice, journal: inPlace ? createBlendJournal() : null });
+    });
   }
 
   function evaluate({ id }: EvaluateCommand): void {

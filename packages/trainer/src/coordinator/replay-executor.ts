@@ -103,7 +103,7 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
         return living.forEach((device, i) => {
           const shard = sliceFor(i, living.length, options.modelLength);
           const run = async () => {
-            await hosts[device]!.blend({ ...call, ...shard });
+            await hosts[device]!.blend({ ...call, ...shard, journal: null });
             if (updates.length > 0) {
               const most = Math.max(...updates.map((count) => count[0]!));
               models.slots[call.target]!.updates[0] = most;

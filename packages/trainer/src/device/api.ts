@@ -97,6 +97,14 @@ export interface ModelTerm {
   readonly coefficient: number;
 }
 
+/** What a shard that changes its own terms has come to, in shared memory: another device can carry it on. */
+export interface BlendJournal {
+  /** The results of the block put down last, and of the one in work. */
+  readonly results: Float32Array;
+  /** One element: how many blocks' results have been put down. */
+  readonly blocks: Int32Array;
+}
+
 /** One shard of a blend: elements `start` (inclusive) to `end` (exclusive) of every array. */
 export interface BlendCall {
   readonly target: number;
@@ -104,6 +112,8 @@ export interface BlendCall {
   readonly stateTerms: readonly ModelTerm[];
   readonly start: number;
   readonly end: number;
+  /** Where the target is among the terms; null where the shard can simply be done again. */
+  readonly journal: BlendJournal | null;
 }
 
 export interface EvaluateCall {

@@ -4,9 +4,10 @@
  */
 import { addScaled, l2Norm } from "@heterosgd/merge";
 import type { DeviceArray, FlatGradientTarget, Kernels } from "@heterosgd/model";
+import { blendShard } from "./blend-shard.js";
 import type { DeviceApi, DeviceSetup, ModelMemory, StepCall, StepReply } from "./api.js";
 import { openDevice, type OpenDevice } from "./open-device.js";
-import { blendShard, load, store, type OwnModel } from "./own-model.js";
+import { load, store, type OwnModel } from "./own-model.js";
 import { evaluateRows, trainRows } from "./row-work.js";
 import { createStopwatch, type Activity } from "./stopwatch.js";
 
@@ -71,6 +72,7 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
 
   function clear(model: OwnModel): void {
     opened().kernels.blend(model.parameters, []);
+    model.memory.updates[0] = 0;
   }
 
   /** Runs `work` and then idles for as long as the handicap asks. */
@@ -169,8 +171,8 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
         const target = memory(call.target);
         await store(opened().kernels, source);
         addScaled(target.parameters, source.memory.parameters, call.scale);
+        Atomics.add(target.updates, 0, source.memory.updates[0]!);
         clear(source);
-        Atomics.add(target.updates, 0, Atomics.exchange(source.memory.updates, 0, 0));
       });
       return stopwatch.usage();
     },

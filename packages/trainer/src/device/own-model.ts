@@ -1,6 +1,5 @@
 import type { DeviceArray, Kernels } from "@heterosgd/model";
-import { weightedSum } from "@heterosgd/merge";
-import type { BlendCall, ModelMemory, ModelTerm } from "./api.js";
+import type { ModelMemory } from "./api.js";
 
 /** A model that a device holds: its arrays for the kernels, and the memory that others see. */
 export interface OwnModel {
@@ -51,23 +50,4 @@ export async function store(kernels: AnyKernels, model: OwnModel): Promise<void>
   for (const [i, array] of model.state.entries()) {
     await kernels.read(array, model.memory.state[i]!);
   }
-}
-
-/** One shard of a blend, over shared memory. */
-export function blendShard(call: BlendCall, memory: (slot: number) => ModelMemory): void {
-  const target = memory(call.target);
-  const sum = (
-    into: Float32Array,
-    terms: readonly ModelTerm[],
-    pick: (model: ModelMemory) => Float32Array,
-  ) =>
-    weightedSum(
-      into,
-      terms.map((term) => pick(memory(term.model))),
-      terms.map((term) => term.coefficient),
-      call.start,
-      call.end,
-    );
-  sum(target.parameters, call.terms, (model) => model.parameters);
-  target.state.forEach((array, i) => sum(array, call.stateTerms, (model) => model.state[i]!));
 }
