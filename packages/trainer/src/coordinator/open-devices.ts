@@ -19,6 +19,8 @@ export interface OpenDevicesOptions {
   readonly cutoffs: readonly number[];
   /** All models that must exist. */
   readonly models: readonly ModelName[];
+  /** Default: the worker beside this module. */
+  readonly workerUrl?: URL | undefined;
 }
 
 export interface OpenDevices {
@@ -40,8 +42,8 @@ export function deviceName(id: number, spec: DeviceSpec): string {
  * @throws TrainerError or the device's own error, if any device cannot be opened; none is left running.
  */
 export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevices> {
-  const { devices: specs, models: names, ...setup } = options;
-  const started = specs.map((spec, id) => startDevice(deviceName(id, spec)));
+  const { devices: specs, models: names, workerUrl, ...setup } = options;
+  const started = specs.map((spec, id) => startDevice(deviceName(id, spec), workerUrl));
   try {
     const opened = await Promise.all(
       started.map((device, id) =>

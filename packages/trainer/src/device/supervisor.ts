@@ -28,7 +28,7 @@ export interface SupervisedDevice {
 const WORKER_URL = new URL("./device.worker.js", import.meta.url);
 
 /** Node takes a longer delay for one of 1 ms. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
+export const LONGEST_DELAY_MS = 2 ** 31 - 1;
 /** A thread in JavaScript ends at once; one that is stuck in foreign code may never. */
 const TERMINATION_MS = 10_000;
 

@@ -1,9 +1,9 @@
 import {
+  createMetrics,
   defaultCutoffs,
   metricsOf,
   parameterLayout,
   type Metrics,
-  type MetricSums,
   type ModelShape,
 } from "@heterosgd/model";
 import type { Dataset } from "@heterosgd/sparse";
@@ -11,6 +11,8 @@ import { createDeviceExecutor } from "../coordinator/device-executor.js";
 import { openDevices } from "../coordinator/open-devices.js";
 import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
+import { requireFit } from "./data-fit.js";
+import { noDevices } from "./no-devices.js";
 import { batchLimits } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
 
@@ -24,16 +26,22 @@ export interface EvaluateModelOptions {
   readonly batchRows?: number;
   /** Cut-offs k, ascending; those above the number of labels are left out. Default 1, 3, 5. */
   readonly cutoffs?: readonly number[];
+  /** Where the entry of the devices' workers lies, if not beside this module. */
+  readonly workerUrl?: URL;
 }
 
 /**
  * Evaluates a model on a whole data set, its rows shared out over all devices as they become free.
  *
- * @throws TrainerError NO_DEVICES, or what a device reported when it could not be opened.
+ * @throws TrainerError NO_DEVICES (none was named, or every one was lost), DATA_MISMATCH, or what a device reported when
+ * it could not be opened.
  */
 export async function evaluateModel(options: EvaluateModelOptions): Promise<Metrics> {
   const { shape, parameters, dataset, devices, batchRows = 128 } = options;
   const layout = parameterLayout(shape);
+  const cutoffs = usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels);
+  if (devices.length === 0) throw new TrainerError("NO_DEVICES", "no device was named");
+  requireFit("data set", dataset, shape);
   const open = await openDevices({
     devices,
     shape,
@@ -41,12 +49,13 @@ export async function evaluateModel(options: EvaluateModelOptions): Promise<Metr
     train: null,
     evaluation: dataset.buffer,
     limits: batchLimits(batchRows, [dataset]),
-    cutoffs: usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels),
+    cutoffs,
     models: ["global"],
+    workerUrl: options.workerUrl,
   });
   try {
     open.models.memory("global").parameters.set(parameters);
-    let sums: MetricSums | undefined;
+    let sums = createMetrics(cutoffs);
     const executor = createDeviceExecutor({
       devices: open.devices,
       models: open.models,
@@ -58,21 +67,13 @@ export async function evaluateModel(options: EvaluateModelOptions): Promise<Metr
       onEvaluated: (_, all) => (sums = all),
     });
     executor.execute({ type: "evaluate", id: 0 });
-    let lost = 0;
-    while (sums === undefined) {
+    for (let lost = 0; ;) {
       const event = await executor.next();
+      if (event.type === "evaluated") return metricsOf(sums);
       if (event.type === "lost" && ++lost === devices.length) {
-        const [cause] = executor.losses();
-        throw new TrainerError(
-          "NO_DEVICES",
-          `no device is left to evaluate on: ${cause?.message}`,
-          {
-            cause,
-          },
-        );
+        throw noDevices("evaluate", executor.losses());
       }
     }
-    return metricsOf(sums);
   } finally {
     await open.close();
   }

@@ -1,14 +1,23 @@
-/** Cut-offs that the number of labels allows; 1 in any case. */
+import { createMetrics } from "@heterosgd/model";
+
+/** Batches that a device evaluates in one call at most: it must be heard of now and then. */
+const MOST_BATCHES = 4;
+
+/**
+ * Cut-offs that the number of labels allows; 1 in any case.
+ *
+ * @throws RangeError unless they are ascending whole numbers of at least 1.
+ */
 export function usableCutoffs(cutoffs: readonly number[], labels: number): readonly number[] {
-  const usable = cutoffs.filter((k) => k <= labels);
+  const usable = createMetrics(cutoffs).cutoffs.filter((k) => k <= labels);
   return usable.length > 0 ? usable : [1];
 }
 
 /**
- * Rows that a device evaluates at a time: whole batches, small enough that all devices end at about the same
- * time, large enough to be worth a message.
+ * Rows that a device evaluates at a time: whole batches, few enough that all devices end at about the same
+ * time.
  */
 export function evaluationChunk(rows: number, devices: number, batchRows: number): number {
-  const share = Math.ceil(rows / (devices * 8));
-  return Math.max(1, Math.ceil(share / batchRows) * batchRows);
+  const share = Math.ceil(rows / (devices * 8 * batchRows));
+  return batchRows * Math.max(1, Math.min(share, MOST_BATCHES));
 }

@@ -7,6 +7,7 @@ import {
   type ModelShape,
 } from "@heterosgd/model";
 import { createBatchBuffers, gatherBatch, type Dataset } from "@heterosgd/sparse";
+import { requireFit } from "./data-fit.js";
 import { batchLimits } from "./batch-limits.js";
 
 /** A label and how likely the model holds it to be. */
@@ -28,27 +29,35 @@ export interface PredictOptions {
   readonly batchRows?: number;
 }
 
-/** The best labels of each row, best first, row by row in file order. */
+/**
+ * The best labels of each row, best first, row by row in file order.
+ *
+ * @throws TrainerError DATA_MISMATCH; RangeError if `k` exceeds the labels.
+ */
 export async function* predict(options: PredictOptions): AsyncGenerator<readonly Prediction[]> {
   const { shape, parameters, dataset, k, threshold = 0, batchRows = 128 } = options;
+  requireFit("data set", dataset, shape);
   const kernels = createPlainKernels();
-  const limits = batchLimits(batchRows, [dataset]);
-  const network = createNetwork(kernels, parameterLayout(shape), { maxRows: batchRows });
-  const batch = createBatchBuffers(limits);
-  const top = createTopK(batchRows, k);
-  const order = Uint32Array.from({ length: dataset.rows }, (_, row) => row);
-  for (let start = 0; start < dataset.rows; start += batchRows) {
-    const rows = Math.min(batchRows, dataset.rows - start);
-    gatherBatch(dataset, order, start, rows, batch);
-    await network.predict(kernels.upload(batch, 0), rows, parameters, k, top);
-    for (let row = 0; row < rows; row++) {
-      const predictions: Prediction[] = [];
-      for (let i = row * k; i < (row + 1) * k; i++) {
-        const score = probability(top.logits[i]!, top.logSumExp[row]!, shape.loss);
-        if (score >= threshold) predictions.push({ label: top.ids[i]!, score });
+  try {
+    const limits = batchLimits(batchRows, [dataset]);
+    const network = createNetwork(kernels, parameterLayout(shape), { maxRows: batchRows });
+    const batch = createBatchBuffers(limits);
+    const top = createTopK(batchRows, k);
+    const order = Uint32Array.from({ length: dataset.rows }, (_, row) => row);
+    for (let start = 0; start < dataset.rows; start += batchRows) {
+      const rows = Math.min(batchRows, dataset.rows - start);
+      gatherBatch(dataset, order, start, rows, batch);
+      await network.predict(kernels.upload(batch, 0), rows, parameters, k, top);
+      for (let row = 0; row < rows; row++) {
+        const predictions: Prediction[] = [];
+        for (let i = row * k; i < (row + 1) * k; i++) {
+          const score = probability(top.logits[i]!, top.logSumExp[row]!, shape.loss);
+          if (score >= threshold) predictions.push({ label: top.ids[i]!, score });
+        }
+        yield predictions;
       }
-      yield predictions;
     }
+  } finally {
+    await kernels.dispose();
   }
-  await kernels.dispose();
 }

@@ -24,15 +24,18 @@ export function parseTarget(text: string): Target {
   return { metric: match[1] as Target["metric"], k: Number(match[2]), atLeast: Number(match[3]) };
 }
 
+/** Refuses a target that cannot be seen. @throws TrainerError BAD_OPTION if its cut-off is not among those computed. */
+export function requireCutoff({ metric, k }: Target, cutoffs: readonly number[]): void {
+  if (cutoffs.includes(k)) return;
+  throw new TrainerError(
+    "BAD_OPTION",
+    `${metric}@${k} is not computed in this run; its cut-offs are ${cutoffs.join(", ")}`,
+  );
+}
+
 /** The metric's value. @throws TrainerError BAD_OPTION if the cut-off is not among those computed. */
-export function metricValue(metrics: Metrics, { metric, k }: Target): number {
-  const values = { P: metrics.precision, nDCG: metrics.ndcg, R: metrics.recall }[metric];
-  const value = values[metrics.cutoffs.indexOf(k)];
-  if (value === undefined) {
-    throw new TrainerError(
-      "BAD_OPTION",
-      `${metric}@${k} is not computed in this run; its cut-offs are ${metrics.cutoffs.join(", ")}`,
-    );
-  }
-  return value;
+export function metricValue(metrics: Metrics, target: Target): number {
+  requireCutoff(target, metrics.cutoffs);
+  const values = { P: metrics.precision, nDCG: metrics.ndcg, R: metrics.recall }[target.metric];
+  return values[metrics.cutoffs.indexOf(target.k)]!;
 }

@@ -1,3 +1,4 @@
+import { l2Norm } from "@heterosgd/merge";
 import {
   defaultCutoffs,
   initialise,
@@ -12,14 +13,17 @@ import type { DeviceInfo, Policy, StopReason } from "@heterosgd/scheduler";
 import type { Dataset } from "@heterosgd/sparse";
 import { coordinate } from "../coordinator/coordinate.js";
 import { createDeviceExecutor, type DeviceExecutor } from "../coordinator/device-executor.js";
+import { LONGEST_DELAY_MS } from "../device/supervisor.js";
 import { deviceName, openDevices, type OpenDevices } from "../coordinator/open-devices.js";
 import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
+import { requireFit } from "./data-fit.js";
 import { batchLimits } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
+import { noDevices } from "./no-devices.js";
 import type { RunEvent } from "./run-event.js";
 import { createTally, type DeviceSummary, type Tally } from "./tally.js";
-import { metricValue, type Target } from "./target.js";
+import { metricValue, requireCutoff, type Target } from "./target.js";
 
 export interface TrainOptions {
   readonly train: Dataset<SharedArrayBuffer>;
@@ -37,13 +41,15 @@ export interface TrainOptions {
   readonly initialScale?: number;
   /** Cut-offs k of the metrics, ascending; those above the number of labels are left out. Default 1, 3, 5. */
   readonly cutoffs?: readonly number[];
-  /** Winds up after this many seconds. */
+  /** Winds up after so many seconds of training. */
   readonly maxSeconds?: number;
   /** Winds up once an evaluation reaches it. */
   readonly target?: Target;
   /** Winds up when aborted: what is trained is merged, evaluated and returned. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
+  /** Where the entry of the devices' workers lies, if not beside this module. */
+  readonly workerUrl?: URL;
 }
 
 export interface TrainResult {
@@ -60,7 +66,7 @@ export interface TrainResult {
 
 /** What a failed run had computed, carried by the error that ended it. */
 export interface Salvage {
-  /** The global model as of the last merge; null before the first. */
+  /** The global model as of the last merge; null before the first, or if it is not finite. */
   readonly parameters: Float32Array | null;
   readonly rows: number;
 }
@@ -77,11 +83,19 @@ export function salvageOf(error: unknown): Salvage | undefined {
  * Trains one network over all devices at once, by the policy's algorithm.
  *
  * @throws TrainerError NO_DEVICES (every device was lost; the first one's error is the cause), DIVERGED, DATA_MISMATCH,
- * or what a device reported when it could not be opened. `salvageOf(error)` has the last merged model.
+ * BAD_OPTION (the target's cut-off is none of the metrics'), or what a device reported when it could not be opened.
+ * `salvageOf(error)` has the last merged model.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
-  checkData(options);
-  const { train: rows, evaluation, shape, rule, devices: specs } = options;
+  const { train: rows, evaluation, shape, rule, devices: specs, target } = options;
+  const cutoffs = usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels);
+  if (specs.length === 0) throw new TrainerError("NO_DEVICES", "no device was named");
+  if (rows.rows === 0) {
+    throw new TrainerError("DATA_MISMATCH", "the training set has no rows; at least one is needed");
+  }
+  requireFit("training set", rows, shape);
+  if (evaluation !== null) requireFit("evaluation set", evaluation, shape);
+  if (target !== undefined) requireCutoff(target, cutoffs);
   const began = performance.now();
   const { maxBatchRows } = options.policy;
   const infos = specs.map((_, id) => ({ id, maxBatchRows }));
@@ -92,8 +106,9 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     train: rows.buffer,
     evaluation: evaluation?.buffer ?? null,
     limits: batchLimits(maxBatchRows, [rows, evaluation]),
-    cutoffs: usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels),
+    cutoffs,
     models: options.policy.models(infos),
+    workerUrl: options.workerUrl,
   });
   const tally = createTally(
     specs.map((spec, id) => ({ name: deviceName(id, spec), kernels: open.kernels[id]! })),
@@ -102,7 +117,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     return await trainOn(open, infos, tally, began, options);
   } catch (error) {
     const { parameters } = open.models.memory("global");
-    const merged = tally.merges() > 0;
+    const merged = tally.merges() > 0 && allFinite(parameters);
     if (error instanceof Error) {
       salvages.set(error, { parameters: merged ? parameters : null, rows: tally.rows() });
     }
@@ -173,7 +188,9 @@ async function trainOn(
         emit(report);
       },
     });
-    if (reason === "devices") throw noDevices(executor);
+    if (reason === "devices") throw noDevices("train", executor.losses());
+    // The last updates have shown in no loss.
+    if (!allFinite(global())) throw diverged();
     const devices = tally.summary(executor.usage());
     emit({ type: "end", reason, devices });
     return {
@@ -191,25 +208,16 @@ async function trainOn(
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-function checkData({ train: rows, evaluation, shape, devices }: TrainOptions): void {
-  if (devices.length === 0) throw new TrainerError("NO_DEVICES", "no device was named");
-  if (rows.rows === 0) {
-    throw new TrainerError("DATA_MISMATCH", "the training set has no rows; at least one is needed");
-  }
-  for (const [name, dataset] of [
-    ["training", rows],
-    ["evaluation", evaluation],
-  ] as const) {
-    if (dataset === null) continue;
-    const { features, labels } = dataset;
-    if (features.columns > shape.features || labels.columns > shape.labels) {
-      throw new TrainerError(
-        "DATA_MISMATCH",
-        `the ${name} set has ${features.columns} features and ${labels.columns} labels, but the network takes ` +
-          `${shape.features} and ${shape.labels}; read it with the network's bounds`,
-      );
-    }
-  }
+/** Whether all of a model's elements are finite: the sum of their squares is then, in float64. */
+function allFinite(parameters: Float32Array): boolean {
+  return Number.isFinite(l2Norm(parameters));
+}
+
+function diverged(): TrainerError {
+  return new TrainerError(
+    "DIVERGED",
+    "training has diverged: the last merge has made parameters that are not finite; try a smaller learning rate",
+  );
 }
 
 /** Posts a finish when the time is up or the signal comes; returns how to stop watching for them. */
@@ -218,21 +226,14 @@ function finishOn({ maxSeconds, signal }: TrainOptions, executor: DeviceExecutor
   const timer =
     maxSeconds === undefined
       ? undefined
-      : setTimeout(() => executor.post({ type: "finish", reason: "time" }), maxSeconds * 1000);
+      : setTimeout(
+          () => executor.post({ type: "finish", reason: "time" }),
+          Math.min(maxSeconds * 1000, LONGEST_DELAY_MS),
+        );
   if (signal?.aborted) interrupt();
   signal?.addEventListener("abort", interrupt);
   return () => {
     clearTimeout(timer);
     signal?.removeEventListener("abort", interrupt);
   };
-}
-
-function noDevices(executor: DeviceExecutor): TrainerError {
-  const [first, ...others] = executor.losses();
-  const also = others.length > 0 ? ` (and ${others.length} more device(s) after it)` : "";
-  return new TrainerError(
-    "NO_DEVICES",
-    `no device is left to train on: ${first?.message ?? "all were lost"}${also}`,
-    { cause: first },
-  );
 }
