@@ -1,0 +1,25 @@
+import { writeFileSync } from "node:fs";
+import { buildWorker } from "./build-worker.js";
+import type { DeviceApi } from "../src/device/api.js";
+
+/** When and how devices of a run end. */
+export interface Fate {
+  readonly devices: readonly number[];
+  readonly method: keyof DeviceApi;
+  /** Which call of the method, counting from 1. */
+  readonly call: number;
+  readonly end: "exit before" | "exit after" | "throw";
+}
+
+const worker = await buildWorker("mortal.worker");
+
+/** A worker whose devices meet this fate. */
+export function mortalWorker(fate: Fate): URL {
+  const name = Object.values(fate).flat().join("-").replaceAll(" ", "-");
+  const url = new URL(`./${name}.mjs`, worker);
+  writeFileSync(
+    url,
+    `globalThis.fate = ${JSON.stringify(fate)};\nawait import("${worker.href}");\n`,
+  );
+  return url;
+}

@@ -1,0 +1,49 @@
+/**
+ * A device's worker that works as it should until its fate: at which call of which method, on which device, it
+ * does what. Whoever imports it leaves the fate in `globalThis.fate`.
+ */
+import { workerData, type MessagePort } from "node:worker_threads";
+import * as Comlink from "comlink";
+import type { DeviceApi, DeviceSetup } from "../../src/device/api.js";
+import { createDeviceHost } from "../../src/device/device-host.js";
+import { createDeviceKernels } from "../../src/device/device-kernels.js";
+import { sendErrorCodes } from "../../src/device/error-transfer.js";
+import type { Fate } from "../mortal.js";
+
+const { port } = workerData as { port: MessagePort };
+const { fate } = globalThis as unknown as { readonly fate: Fate };
+let calls = 0;
+let id = -1;
+
+async function meet<T>(method: string, work: () => Promise<T>): Promise<T> {
+  const doomed = fate.devices.includes(id) && method === fate.method && ++calls === fate.call;
+  if (doomed && fate.end === "exit before") process.exit(3);
+  if (doomed && fate.end === "throw") throw new Error("out of memory");
+  const result = await work();
+  if (doomed && fate.end === "exit after") process.exit(3);
+  return result;
+}
+
+const host = createDeviceHost({
+  createKernels: (setup) => createDeviceKernels(setup.kernels),
+  now: () => performance.now() / 1000,
+  idle: () => undefined,
+});
+const open = (setup: DeviceSetup) => {
+  ({ id } = setup);
+  return meet("open", () => host.open(setup));
+};
+const close = async () => {
+  const usage = await meet("close", () => host.close());
+  setTimeout(() => port.close(), 0);
+  return usage;
+};
+const mortal = new Proxy({ ...host, open, close } satisfies DeviceApi, {
+  get(api, method: keyof DeviceApi) {
+    if (method === "open" || method === "close") return api[method];
+    return (argument: never) => meet(method, async () => api[method](argument) as Promise<unknown>);
+  },
+});
+
+sendErrorCodes();
+Comlink.expose(mortal, port as unknown as Comlink.Endpoint);
