@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { overheadOf, settledAfter } from "./unequal.js";
+import { overheadOf, balanceOf } from "./unequal.js";
 
 const merge = (number: number, updates: readonly number[]) =>
   ({
@@ -21,7 +21,7 @@ const merge = (number: number, updates: readonly number[]) =>
     })),
   }) as const;
 
-test("devices have settled once updates stay within one of each other, the short last mega-batch left out", () => {
+test("balance counts from the first mega-batch of equal updates, the short last one left out", () => {
   const merges = [
     [10, 5],
     [8, 7],
@@ -30,8 +30,8 @@ test("devices have settled once updates stay within one of each other, the short
     [8, 7],
     [1, 4],
   ].map((u, i) => merge(i + 1, u));
-  expect(settledAfter({ merges })).toBe(4);
-  expect(settledAfter({ merges: [merge(1, [10, 5]), merge(2, [10, 5])] })).toBeNull();
+  expect(balanceOf({ merges })).toEqual({ first: 2, steadiness: 0.75 });
+  expect(balanceOf({ merges: [merge(1, [10, 5]), merge(2, [5, 5])] }).first).toBeNull();
 });
 
 test("overhead is waiting and merging over all of the devices' time", () => {

@@ -34,20 +34,20 @@ export async function unequal({
   const where = environment();
   const run = await trainByCommand(args(dataFolder(data)));
   const command = ["heterosgd train", ...args("$HETEROSGD_DATA")].join(" ");
-  const settled = settledAfter(run);
+  const balance = balanceOf(run);
   const overhead = overheadOf(run);
   if (json) {
     const { merges, end } = run;
-    const result = { command, environment: where, settledAfter: settled, overhead, merges, end };
+    const result = { command, environment: where, balance, overhead, merges, end };
     console.log(JSON.stringify(result, null, 2));
     return;
   }
   console.log(mergeTable(run));
   console.log(deviceTable(run));
   console.log(
-    settled === null
-      ? "The devices never came to equal numbers of updates (±1)."
-      : `From mega-batch ${settled} on the devices make equal numbers of updates (±1).`,
+    balance.first === null
+      ? "The devices never made equal numbers of updates (±1)."
+      : `The devices make equal numbers of updates (±1) from mega-batch ${balance.first} on, in ${percent(balance.steadiness)} of them.`,
   );
   console.log(`Waiting and merging take ${percent(overhead)} of the devices' time.`);
   console.log(`P@1 on the test set: ${finalPrecision(run).toFixed(3)}`);
@@ -55,16 +55,23 @@ export async function unequal({
   console.log(command);
 }
 
-/** The first mega-batch (from 1) from which on updates differ by at most 1, the last one (which may be short) left out. */
-export function settledAfter({ merges }: Pick<FinishedRun, "merges">): number | null {
-  let settled: number | null = null;
-  for (const { merge, devices } of merges.slice(0, -1)) {
+/** When the devices first made equal numbers of updates (±1), and how steadily from then on. */
+export interface Balance {
+  /** The mega-batch, from 1; null if there was none. The last one, which may be short, does not count. */
+  readonly first: number | null;
+  /** Share of the mega-batches from then on whose updates differ by at most one. */
+  readonly steadiness: number;
+}
+
+export function balanceOf({ merges }: Pick<FinishedRun, "merges">): Balance {
+  const equal = merges.slice(0, -1).map(({ devices }) => {
     const updates = devices.map((device) => device.updates);
-    const equal = Math.max(...updates) - Math.min(...updates) <= 1;
-    if (!equal) settled = null;
-    else settled ??= merge;
-  }
-  return settled;
+    return Math.max(...updates) - Math.min(...updates) <= 1;
+  });
+  const first = equal.indexOf(true);
+  if (first < 0) return { first: null, steadiness: 0 };
+  const since = equal.slice(first);
+  return { first: first + 1, steadiness: since.filter(Boolean).length / since.length };
 }
 
 /** Share of all devices' time that goes into waiting and merging. */
