@@ -1,8 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createRunFolder } from "./run-folder.js";
+
+// In a folder of this name, streams write to a full disk.
+vi.mock("node:fs", async (original) => {
+  const fs = await original<typeof import("node:fs")>();
+  const createWriteStream: typeof fs.createWriteStream = (path, options) =>
+    fs.createWriteStream(String(path).includes("full-disk") ? "/dev/full" : path, options);
+  return { ...fs, createWriteStream };
+});
 
 const temporary = () => mkdtempSync(join(tmpdir(), "run-"));
 
@@ -48,3 +56,17 @@ test("a path through a file is one clear error", async () => {
     message: expect.stringContaining("a part of the path is a file"),
   });
 });
+
+test.skipIf(!existsSync("/dev/full"))(
+  "a disk that fills up is one clear error when the folder is closed, and only then",
+  async () => {
+    const folder = await createRunFolder(join(temporary(), "full-disk"));
+    folder.event({ at: 0, type: "blended", id: 1 });
+    folder.log("line");
+    await expect(folder.close()).rejects.toMatchObject({
+      name: "TrainerError",
+      code: "RUN_FOLDER",
+      message: expect.stringContaining("the disk is full"),
+    });
+  },
+);

@@ -1,7 +1,6 @@
 import { createWriteStream } from "node:fs";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { once } from "node:events";
 import { TrainerError } from "../errors.js";
 import type { RunEvent } from "./run-event.js";
 
@@ -74,7 +73,14 @@ export async function createRunFolder(
   const append = (name: "events" | "log") => {
     const stream = createWriteStream(file(name), { flags: "a" });
     stream.on("error", (error) => (failure ??= error));
-    return stream;
+    const closed = new Promise<void>((resolve) => stream.on("close", resolve));
+    return {
+      write: (line: string) => void (failure ?? stream.write(`${line}\n`)),
+      close() {
+        stream.end();
+        return closed;
+      },
+    };
   };
   const events = append("events");
   const log = append("log");
@@ -82,8 +88,8 @@ export async function createRunFolder(
   return {
     path,
     file,
-    event: (event) => void (failure ?? events.write(`${JSON.stringify(event)}\n`)),
-    log: (line) => void (failure ?? log.write(`${line}\n`)),
+    event: (event) => events.write(JSON.stringify(event)),
+    log: log.write,
     async json(name, value) {
       const temporary = `${file(name)}.tmp`;
       try {
@@ -94,10 +100,7 @@ export async function createRunFolder(
       }
     },
     async close() {
-      for (const stream of [events, log]) {
-        stream.end();
-        if (!stream.closed && failure === undefined) await once(stream, "close");
-      }
+      await Promise.all([events.close(), log.close()]);
       if (failure !== undefined) throw asFolderError(path, failure);
     },
   };
