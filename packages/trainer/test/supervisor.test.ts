@@ -77,12 +77,18 @@ test("closing does not wait for ever for a worker that answers and goes on", asy
   expect(await device.close(100)).toBeNull();
 });
 
-test("a worker that hangs is given up after the time-out, and can be ended", async () => {
+test.each([
+  ["waits for ever", 4],
+  ["blocks its thread", 7],
+])("a worker that %s is given up after the time-out, and can be ended", async (_, what) => {
   const device = start();
-  await expect(device.call(50, (api) => api.pull(4))).rejects.toMatchObject({
+  await expect(device.call(50, (api) => api.pull(what))).rejects.toMatchObject({
     code: "DEVICE_TIMEOUT",
   });
   await device.terminate();
+  await expect(device.call(10_000, (api) => api.pull(0))).rejects.toMatchObject({
+    code: "DEVICE_EXITED",
+  });
 });
 
 test("closing ends the worker by itself and is not reported as a death", async () => {

@@ -25,6 +25,7 @@ Comlink.expose(
           throw null;
         }, 0);
       }
+      if (what === 7) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       return [3, 4, 6].includes(what) ? forever() : what;
     },
     async close(): Promise<null> {
