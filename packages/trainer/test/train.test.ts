@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { normalizedMerge } from "@heterosgd/merge";
 import { adaptiveSgd, type PolicyEvent } from "@heterosgd/scheduler";
 import { expect, test } from "vitest";
@@ -317,6 +318,15 @@ test("a signal that comes while the model is evaluated ends the run after that e
     "evaluated",
     "end",
   ]);
+});
+
+test("a signal that comes while devices are opened is seen, and no listener stays behind", async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const run = train(options({ signal }));
+  controller.abort();
+  expect((await run).reason).toBe("signal");
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
 test("one row, and an evaluation set without rows, are enough for many devices", async () => {
