@@ -244,7 +244,7 @@ test("epochs so short that many are in flight at once still give every row once"
 });
 
 test("an error that an observer throws ends the run, whichever event it is thrown at", async () => {
-  for (const type of ["start", "done", "merge", "evaluation", "end"]) {
+  for (const type of ["start", "done", "evaluation", "end"]) {
     const failed = train(
       options({
         policy: policy({ epochs: 1 }),
