@@ -1,5 +1,5 @@
 import { normalizedMerge } from "@heterosgd/merge";
-import { adaptiveSgd, type PolicyEvent, type RowRange } from "@heterosgd/scheduler";
+import { adaptiveSgd, type RowRange } from "@heterosgd/scheduler";
 import { expect, test } from "vitest";
 import {
   evaluateModel,
@@ -12,6 +12,7 @@ import {
   type TrainOptions,
 } from "../src/index.js";
 import { mortalWorker, type Fate } from "./mortal.js";
+import { ofPolicy } from "./small-run.js";
 import { syntheticRows } from "./synthetic.js";
 
 const ROWS = 400;
@@ -53,10 +54,6 @@ async function run(fate: Fate, changes: Partial<TrainOptions> = {}) {
   );
   return { events, result };
 }
-
-const policyEvents = new Set(["done", "pushed", "blended", "evaluated", "lost", "finish"]);
-const ofPolicy = (events: readonly RunEvent[]) =>
-  events.filter(({ type }) => policyEvents.has(type)) as unknown as PolicyEvent[];
 
 /**
  * The rows that each merge took in: those done since the merge before, by devices that took part in it. A
