@@ -124,7 +124,7 @@ export interface EvaluateCall {
 }
 
 /**
- * Where a device's time went, in seconds since it was attached. `training` and `evaluating` include a
+ * Where a device's time went, in seconds since its first command. `training` and `evaluating` include a
  * handicap's idling; `waiting` is time with nothing to do.
  */
 export interface DeviceUsage {
@@ -155,7 +155,7 @@ export interface EvaluateReply {
 /** The protocol: one object of this type lives in every device's worker. */
 export interface DeviceApi {
   open(setup: DeviceSetup): Promise<DeviceOpened>;
-  /** Makes all models known, once every device is open. Time is counted from here. */
+  /** Makes all models known, once every device is open. */
   attach(call: AttachCall): Promise<void>;
   /** Adds a permutation of the training rows; its slot is the number of those before it. */
   addPermutation(permutation: Uint32Array): Promise<void>;
