@@ -81,6 +81,7 @@ const exits = {
     DEVICE_SPEC: usage,
     RUN_EXISTS: usage,
     DATA_MISMATCH: data,
+    NOT_FINITE: data,
     DEVICE_FAILED: noDevice,
     DEVICE_EXITED: noDevice,
     DEVICE_TIMEOUT: noDevice,

@@ -5,6 +5,7 @@ export type ModelErrorCode =
   | "MODEL_FORMAT"
   | "MODEL_TRUNCATED"
   | "MODEL_SHAPE"
+  | "MODEL_NOT_FINITE"
   | "MODEL_WRITE";
 
 /**

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ModelError, parameterLayout, type ModelShape } from "../src/index.js";
@@ -172,6 +173,26 @@ describe("a file that isn't a sound model", () => {
       expect(await codeOfLoading(sound.subarray(0, length))).toBe("MODEL_TRUNCATED");
     }
     expect(await codeOfLoading(sound.subarray(0, sound.length - 1))).toBe("MODEL_TRUNCATED");
+  });
+
+  it("is refused if a parameter is not finite, with the tensor and the element", async () => {
+    for (const value of [NaN, Infinity, -Infinity]) {
+      const model = countingModel();
+      const tensor = parameterLayout(shape).tensors[2]!;
+      model.parameters[tensor.offset + 4] = value;
+      await saveModel(path, model);
+      expect(await codeOfLoading(await readFile(path))).toBe("MODEL_NOT_FINITE");
+      await expect(loadModel(path)).rejects.toThrow(
+        `element 4 of tensor ${tensor.name} is ${value}`,
+      );
+    }
+  });
+
+  it("is told from packed data", async () => {
+    const packed = gzipSync("some rows of a data file\n");
+    expect(await codeOfLoading(packed)).toBe("MODEL_FORMAT");
+    await writeFile(path, packed);
+    await expect(loadModel(path)).rejects.toThrow("it is gzip, not a model");
   });
 
   it("is refused if bytes follow", async () => {

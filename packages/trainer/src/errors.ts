@@ -7,6 +7,7 @@ export type TrainerErrorCode =
   | "DEVICE_TIMEOUT"
   | "NO_DEVICES"
   | "DIVERGED"
+  | "NOT_FINITE"
   | "DATA_MISMATCH"
   | "RUN_EXISTS"
   | "RUN_FOLDER"

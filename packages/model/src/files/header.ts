@@ -98,7 +98,7 @@ export function parseHeader(
   bytes: Uint8Array,
   dataBytes: number,
 ): Header & { readonly tensors: readonly TensorBytes[] } {
-  const header = parseJson(decode(bytes), "header");
+  const header = parseJson(decode(bytes), "header is");
   if (!isObject(header)) throw fail("MODEL_FORMAT", "the header is not a JSON object");
   const metadata = metadataSchema.safeParse(own(header, metadataKey));
   if (!metadata.success || metadata.data.format !== formatName) {
@@ -111,13 +111,13 @@ export function parseHeader(
     throw fail("MODEL_FORMAT", `${what}; update heterosgd`);
   }
 
-  const shape: ModelShape = check(shapeSchema, parseJson(metadata.data.shape, "shape"), "shape");
+  const shape: ModelShape = check(shapeSchema, parseJson(metadata.data.shape, "shape is"), "shape");
   const layout = layoutOf(shape);
   const tensors = checkTensors(header, layout, dataBytes);
-  const info = metadata.data.info === undefined ? {} : parseJson(metadata.data.info, "info");
+  const info = metadata.data.info === undefined ? {} : parseJson(metadata.data.info, "info is");
   const result = { layout, tensors, info: check(infoSchema, info, "info") };
   if (metadata.data.labelNames === undefined) return result;
-  const parsedNames = parseJson(metadata.data.labelNames, "label names");
+  const parsedNames = parseJson(metadata.data.labelNames, "label names are");
   const labelNames = check(labelNamesSchema, parsedNames, "label names");
   if (labelNames.length !== shape.labels) {
     const what = `it has ${labelNames.length} label names for ${shape.labels} labels`;
@@ -146,7 +146,7 @@ function checkTensors(
     const { shape, data_offsets: offsets } = parsed.data;
     const [begin, end] = offsets;
     if (shape.join() !== dimensions.join()) {
-      const what = `tensor ${name} has shape [${quote(shape.join(", "))}]`;
+      const what = `tensor ${name} has shape ${brief(`[${shape.join(", ")}]`)}`;
       throw fail("MODEL_SHAPE", `${what}, the configuration asks for [${dimensions.join(", ")}]`);
     }
     if (end - begin !== length * Float32Array.BYTES_PER_ELEMENT) {
@@ -206,7 +206,7 @@ function parseJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw fail("MODEL_FORMAT", `the ${what} is not JSON`, error);
+    throw fail("MODEL_FORMAT", `the ${what} not JSON`, error);
   }
 }
 
@@ -220,7 +220,11 @@ function own(object: Readonly<Record<string, unknown>>, key: string): unknown {
 }
 
 function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+  return JSON.stringify(brief(text));
+}
+
+function brief(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
 function fail(code: ModelErrorCode, message: string, cause?: unknown): ModelError {

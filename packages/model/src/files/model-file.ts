@@ -79,7 +79,8 @@ export async function saveModel(path: string, model: Model): Promise<void> {
  * Reads a model that `saveModel` wrote. The whole header is checked against the file's size before
  * anything of the network's size is allocated.
  *
- * @throws ModelError MODEL_NOT_FOUND, MODEL_UNREADABLE, MODEL_FORMAT, MODEL_TRUNCATED, MODEL_SHAPE
+ * @throws ModelError MODEL_NOT_FOUND, MODEL_UNREADABLE, MODEL_FORMAT, MODEL_TRUNCATED, MODEL_SHAPE,
+ *   MODEL_NOT_FINITE
  */
 export async function loadModel(
   path: string,
@@ -117,6 +118,9 @@ async function readModel(
   const length = new Uint8Array(8);
   await readAll(file, length, 0);
   const headerBytes = Number(new DataView(length.buffer).getBigUint64(0, true));
+  if (length[0] === 0x1f && length[1] === 0x8b) {
+    throw new ModelError("MODEL_FORMAT", "it is gzip, not a model; name a .safetensors file");
+  }
   if (headerBytes > maxHeaderBytes) {
     throw new ModelError("MODEL_FORMAT", "it is not in the safetensors format");
   }
@@ -132,8 +136,18 @@ async function readModel(
   const parameters = allocate(layout.length);
   for (const { tensor, begin } of tensors) {
     await readAll(file, bytesOf(parameters, tensor), dataStart + begin);
+    requireFinite(parameters, tensor);
   }
   return { shape: layout.shape, layout, parameters, info, ...(labelNames && { labelNames }) };
+}
+
+function requireFinite(parameters: Float32Array, { name, offset, length }: TensorView): void {
+  for (let i = 0; i < length; i++) {
+    const value = parameters[offset + i]!;
+    if (Number.isFinite(value)) continue;
+    const what = `element ${i} of tensor ${name} is ${value}, so it would predict nothing`;
+    throw new ModelError("MODEL_NOT_FINITE", `${what}; train it again, or fetch it again`);
+  }
 }
 
 async function withFile<T>(

@@ -139,6 +139,37 @@ describe("readNames", () => {
     }
   });
 
+  it("goes by the numbers before the tabs where they count the lines", async () => {
+    const names = await readNames(file("numbered.txt", "2\ttwo\n0\tzero\n1\tone\n"));
+    expect(names).toEqual(["zero", "one", "two"]);
+  });
+
+  it("goes by the lines where they count from 1 in order, or are identifiers of another kind", async () => {
+    for (const ids of [
+      ["1", "2", "3"],
+      ["03", "02", "01"],
+      ["00001740", "00002137", "00001930"],
+      ["900", "800", "700"],
+      ["2", "1", "x"],
+    ]) {
+      const text = ids.map((id, i) => `${id}\tname ${i}\n`).join("");
+      expect(await readNames(file("ids.txt", text))).toEqual(["name 0", "name 1", "name 2"]);
+    }
+  });
+
+  it("refuses numbers that are given twice, leave one out or count from 1 out of order", async () => {
+    for (const [text, line] of [
+      ["0\ta\n1\tb\n1\tc\n", 3],
+      ["0\ta\n3\tb\n1\tc\n", 2],
+      ["2\ta\n1\tb\n3\tc\n", 3],
+    ] as const) {
+      const path = file("numbers.txt", text);
+      const error = await rejectionOf(readNames(path));
+      expect(error.code).toBe("BAD_NAMES");
+      expect(error.at?.line).toBe(line);
+    }
+  });
+
   it("refuses a file without names", async () => {
     expect((await rejectionOf(readNames(file("none.txt", "")))).code).toBe("EMPTY_FILE");
     expect((await rejectionOf(readNames(file("none.txt", "\n")))).code).toBe("BAD_NAMES");

@@ -7,6 +7,7 @@ import {
   type ModelShape,
 } from "@heterosgd/model";
 import { createBatchBuffers, gatherBatch, type Dataset } from "@heterosgd/sparse";
+import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
 import { batchLimits } from "./batch-limits.js";
 
@@ -32,7 +33,7 @@ export interface PredictOptions {
 /**
  * The best labels of each row, best first, row by row in file order.
  *
- * @throws TrainerError DATA_MISMATCH; RangeError if `k` exceeds the labels.
+ * @throws TrainerError DATA_MISMATCH, NOT_FINITE; RangeError if `k` exceeds the labels.
  */
 export async function* predict(options: PredictOptions): AsyncGenerator<readonly Prediction[]> {
   const { shape, parameters, dataset, k, threshold = 0, batchRows = 128 } = options;
@@ -49,6 +50,7 @@ export async function* predict(options: PredictOptions): AsyncGenerator<readonly
       gatherBatch(dataset, order, start, rows, batch);
       await network.predict(kernels.upload(batch, 0), rows, parameters, k, top);
       for (let row = 0; row < rows; row++) {
+        if (!Number.isFinite(top.logSumExp[row])) throw notFinite(start + row);
         const predictions: Prediction[] = [];
         for (let i = row * k; i < (row + 1) * k; i++) {
           const score = probability(top.logits[i]!, top.logSumExp[row]!, shape.loss);
@@ -60,4 +62,11 @@ export async function* predict(options: PredictOptions): AsyncGenerator<readonly
   } finally {
     await kernels.dispose();
   }
+}
+
+function notFinite(row: number): TrainerError {
+  return new TrainerError(
+    "NOT_FINITE",
+    `the scores of row ${row} are not finite; the model's weights or the row's values are too large`,
+  );
 }
