@@ -35,6 +35,16 @@ test("the target's cut-off is computed though nobody asked for it", () => {
   expect(plan.options.cutoffs).toEqual([1, 2, 3]);
 });
 
+test("a network beyond what an array holds is refused", () => {
+  const config = decided({ hidden: [4_000_000_000, 4] });
+  expect(() => planRun(config, data)).toThrow(
+    expect.objectContaining({
+      code: "CONFLICT",
+      message: expect.stringMatching(/ parameters/) as string,
+    }),
+  );
+});
+
 test("a target beyond the labels is refused", () => {
   const config = decided({ test: "t", target: "P@4>=0.9" });
   expect(() => planRun(config, data)).toThrow(/only 3 labels/);

@@ -1,6 +1,6 @@
 /** From a configuration and data to everything that a run needs. */
 import { availableParallelism } from "node:os";
-import { parameterLayout, type ModelShape } from "@heterosgd/model";
+import { describeShape, parameterLayout, type ModelShape } from "@heterosgd/model";
 import {
   defaultDevices,
   estimateMemory,
@@ -16,7 +16,7 @@ import { complete, type CompleteConfig, type DecidedConfig } from "./config/comp
 import type { TrainingData } from "./data.js";
 import { CliError } from "./errors.js";
 import { optimizers } from "./optimizers.js";
-import { formatBytes, parseDuration } from "./output/format.js";
+import { formatBytes, formatCount, parseDuration } from "./output/format.js";
 
 /** All that is settled before a run begins. */
 export interface Plan {
@@ -44,6 +44,9 @@ export function checkEarly(config: DecidedConfig): void {
   algorithms[config.algorithm].create(complete(config, config.batch));
 }
 
+/** Elements that an array has room for. */
+const MOST_PARAMETERS = 2 ** 32;
+
 /** @throws CliError CONFLICT if the data does not go with the configuration. */
 export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
   const devices = devicesFor(decided.devices);
@@ -59,6 +62,14 @@ export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
     activation: config.activation,
     loss: config.loss,
   };
+  const layout = parameterLayout(shape);
+  if (layout.length > MOST_PARAMETERS) {
+    throw new CliError(
+      "CONFLICT",
+      `the network would have ${formatCount(layout.parameterCount)} parameters (${describeShape(shape)}), more than there is room for (${formatCount(MOST_PARAMETERS)})`,
+      { hint: "take smaller hidden layers" },
+    );
+  }
   const target = config.target === null ? null : parseTarget(config.target);
   if (target !== null && target.k > data.labels) {
     throw new CliError(
@@ -79,8 +90,8 @@ export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
     ...(config.maxTime === null ? {} : { maxSeconds: parseDuration(config.maxTime) }),
     ...(target === null ? {} : { target }),
   };
-  const parameters = parameterLayout(shape).parameterCount;
-  return { config, data, shape, parameters, options, memory: estimateMemory(options) };
+  const memory = estimateMemory(options);
+  return { config, data, shape, parameters: layout.parameterCount, options, memory };
 }
 
 function withCutoff(cutoffs: readonly number[], k: number): readonly number[] {

@@ -9,6 +9,7 @@ import {
   lookOf,
   optionsOf,
 } from "./config/option-text.js";
+import { checkVariables } from "./config/resolve.js";
 import {
   evalSchema,
   inspectSchema,
@@ -43,6 +44,7 @@ export async function runProgram(
   const program = createProgram(async (flags, work) => {
     const output = outputFor(flags);
     onOutput(output);
+    checkVariables(process.env);
     exitCode = await work(output);
   });
   try {

@@ -40,6 +40,12 @@ const cases: readonly (readonly [what: string, args: string, code: number, messa
   ["a missing argument", "eval", 2, /missing required argument 'model' \[USAGE\]/],
   ["no rows to evaluate", "eval m", 2, /no file of rows is named; .*\[USAGE\]/],
   ["a bad value", "train train.txt --epochs 1.5", 2, /--epochs is 1.5, but must be a whole number/],
+  [
+    "a layer too large",
+    "train train.txt --hidden 99999999999",
+    2,
+    /--hidden is 99999999999, but must be a list of whole numbers from 1 to .*\[BAD_VALUE\]/,
+  ],
   ["a bad key", "train --config bad.json", 2, /"epoch" in bad\.json; did you mean "epochs"\?/],
   ["no data", "train", 2, /no training data; .*\[CONFLICT\]/],
   ["an unknown device", "train train.txt --devices tpu", 2, /"tpu".*\[DEVICE_SPEC\]/],

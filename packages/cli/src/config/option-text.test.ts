@@ -29,7 +29,7 @@ test.each([
   [shape.kappa, "a number above 0 and at most 1"],
   [shape.indexBase, "0 or 1"],
   [shape.optimizer, "sgd, adagrad or adam"],
-  [shape.hidden, "a list of whole numbers of at least 1"],
+  [shape.hidden, "a list of whole numbers from 1 to 4,294,967,295"],
   [shape.evaluateEvery, "epoch, merge or never or a whole number of at least 1"],
   [shape.scaleLearningRate, "true or false"],
   [shape.test, "a path"],

@@ -114,12 +114,16 @@ function rangeOf(schema: ValueSchema): string {
   // Whole numbers come with the bounds of what a double holds exactly.
   const minimum = schema.minimum === Number.MIN_SAFE_INTEGER ? undefined : schema.minimum;
   const maximum = schema.maximum === Number.MAX_SAFE_INTEGER ? undefined : schema.maximum;
-  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  const bound = (words: string, value: number | undefined) =>
+    value === undefined ? [] : [`${words} ${value.toLocaleString("en-US")}`];
+  if (minimum !== undefined && maximum !== undefined) {
+    return ` ${[...bound("from", minimum), ...bound("to", maximum)].join(" ")}`;
+  }
   const bounds = [
-    ...(minimum === undefined ? [] : [`of at least ${minimum}`]),
-    ...(exclusiveMinimum === undefined ? [] : [`above ${exclusiveMinimum}`]),
-    ...(exclusiveMaximum === undefined ? [] : [`below ${exclusiveMaximum}`]),
-    ...(maximum === undefined ? [] : [`at most ${maximum}`]),
+    ...bound("of at least", minimum),
+    ...bound("above", exclusiveMinimum),
+    ...bound("below", exclusiveMaximum),
+    ...bound("at most", maximum),
   ];
   return bounds.length === 0 ? "" : ` ${bounds.join(" and ")}`;
 }

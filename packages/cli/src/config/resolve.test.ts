@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  checkVariables,
   environmentLayer,
   fileLayer,
   flagLayer,
@@ -108,6 +109,40 @@ test("an unknown key is refused, with the one that was meant", async () => {
   });
 });
 
+test("a value is checked though another wins over it", async () => {
+  const layer = await fileLayer(trainSchema, file({ sample: "yes" }));
+  expect(() => resolveTraining([flags({ sample: true }), layer])).toThrow(
+    /^"sample" in .*config\.json is "yes", but must be true or false$/,
+  );
+});
+
+test("data that is named above wins over data of the other kind", async () => {
+  const layer = await fileLayer(trainSchema, file({ train: "/t", test: "/e", labelNames: "/n" }));
+  expect(resolveTraining([flags({ sample: true }), layer])).toMatchObject({
+    sample: true,
+    train: null,
+    test: null,
+    labelNames: null,
+  });
+  const sample = await fileLayer(trainSchema, file({ sample: true }));
+  expect(resolveTraining([flags({ train: "t" }), sample])).toMatchObject({
+    sample: false,
+    train: "t",
+  });
+});
+
+test("a variable named like an option that there is not is refused, with the one that was meant", () => {
+  expect(() => checkVariables({ HETEROSGD_EPOCH: "3" })).toThrow(
+    expect.objectContaining({ code: "UNKNOWN_KEY", hint: "did you mean HETEROSGD_EPOCHS?" }),
+  );
+  const known = { HETEROSGD_EPOCHS: "3", HETEROSGD_TOP_K: "1", HETEROSGD_DEBUG: "1" };
+  expect(() => checkVariables({ ...known, HETEROSGD_EPOCH: "", PATH: "/bin" })).not.toThrow();
+});
+
+test("a byte order mark is no content", async () => {
+  expect((await fileLayer(trainSchema, file('\uFEFF{"epochs": 3}'))).values).toEqual({ epochs: 3 });
+});
+
 test("a schema reference is no key", async () => {
   expect((await fileLayer(trainSchema, file({ $schema: "./s.json" }))).values).toEqual({});
 });
@@ -116,7 +151,8 @@ test.each([
   ["{", "CONFIG_FORMAT"],
   ["[]", "CONFIG_FORMAT"],
   ["null", "CONFIG_FORMAT"],
-])("a file that is no JSON object is refused: %s", async (text, code) => {
+  [`{"epochs":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "CONFIG_FORMAT"],
+])("a file that is no JSON object is refused: %.9s", async (text, code) => {
   await expect(fileLayer(trainSchema, file(text))).rejects.toMatchObject({ code });
 });
 

@@ -14,7 +14,7 @@ import {
   valueFromText,
   variableName,
 } from "./option-text.js";
-import { trainSchema, type OptionSchema, type TrainConfig } from "./schema.js";
+import { predictSchema, trainSchema, type OptionSchema, type TrainConfig } from "./schema.js";
 
 /** Values from one place, the options that it does not set left out. */
 export interface Layer {
@@ -37,6 +37,27 @@ export function environmentLayer(
     values: fromTexts(schema, (key) => environment[variableName(key)] || undefined),
     nameOf: variableName,
   };
+}
+
+/** Variables that are no options: where tests find data, and whether errors show where they come from. */
+const otherVariables = ["HETEROSGD_DATA", "HETEROSGD_DEBUG"];
+
+/**
+ * Refuses variables named like options that there are not, by any verb.
+ *
+ * @throws CliError UNKNOWN_KEY
+ */
+export function checkVariables(environment: Readonly<Record<string, string | undefined>>): void {
+  const options = [trainSchema, predictSchema].flatMap((schema) => Object.keys(schema.shape));
+  const known = new Set([...options.map(variableName), ...otherVariables]);
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith("HETEROSGD_") || !value || known.has(name)) continue;
+    const near = suggest(name, known);
+    throw new CliError("UNKNOWN_KEY", `unknown environment variable ${name}`, {
+      hint:
+        near === null ? "heterosgd config --defaults lists all options" : `did you mean ${near}?`,
+    });
+  }
 }
 
 function fromTexts(
@@ -89,11 +110,16 @@ async function readObject(file: string): Promise<object> {
     });
   }
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
+    // Options are flat. What is nested too deeply to be written again can be no message either.
+    JSON.stringify(value);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch (cause) {
-    const { message } = cause as SyntaxError;
-    throw new CliError("CONFIG_FORMAT", `${file} is no JSON: ${message}`, { cause });
+    const why =
+      cause instanceof RangeError
+        ? "is nested too deeply"
+        : `is no JSON: ${(cause as SyntaxError).message}`;
+    throw new CliError("CONFIG_FORMAT", `${file} ${why}`, { cause });
   }
   throw new CliError(
     "CONFIG_FORMAT",
@@ -102,7 +128,8 @@ async function readObject(file: string): Promise<object> {
 }
 
 /**
- * The first layer that sets an option decides it; the schema has the defaults.
+ * The first layer that sets an option decides it; the schema has the defaults. Values that another
+ * layer wins over are checked too.
  *
  * @throws CliError BAD_VALUE, naming option, received and expected value.
  */
@@ -112,26 +139,55 @@ export function resolveOptions<T extends OptionSchema>(
 ): z.output<T> {
   const values: Record<string, unknown> = {};
   for (const [key, type] of optionsOf(schema)) {
-    const layer = layers.find((candidate) => candidate.values[key] !== undefined);
-    const parsed = type.safeParse(layer?.values[key]);
-    if (!parsed.success) throw badValue(type, layer?.nameOf(key) ?? key, layer?.values[key]);
-    values[key] = parsed.data;
+    const [value = type.parse(undefined)] = layers
+      .filter((layer) => layer.values[key] !== undefined)
+      .map((layer) => valueIn(layer, key, type));
+    values[key] = value;
   }
   return values as z.output<T>;
 }
 
+function valueIn(layer: Layer, key: string, type: z.ZodType): unknown {
+  const parsed = type.safeParse(layer.values[key]);
+  if (!parsed.success) throw badValue(type, layer.nameOf(key), layer.values[key]);
+  return parsed.data;
+}
+
 function badValue(type: z.ZodType, name: string, received: unknown): CliError {
-  const text = JSON.stringify(received) ?? String(received);
+  const isInFile = name.includes('"');
+  const text =
+    Array.isArray(received) && !isInFile
+      ? received.join(",")
+      : (JSON.stringify(received) ?? String(received));
   const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   const expected = expectationOf(type);
-  const orNone = isNullable(type) ? (name.includes('"') ? " or null" : " or none") : "";
+  const orNone = isNullable(type) ? (isInFile ? ", or null" : ", or none") : "";
   return new CliError("BAD_VALUE", `${name} is ${shown}, but must be ${expected}${orNone}`);
 }
 
 /** `train`'s configuration. `paper` puts the algorithm's published values between all layers and the defaults. */
 export function resolveTraining(layers: readonly Layer[]): TrainConfig {
-  const explicit = resolveOptions(trainSchema, layers);
+  resolveOptions(trainSchema, layers);
+  const effective = withoutOtherData(layers);
+  const explicit = resolveOptions(trainSchema, effective);
   if (!explicit.paper) return explicit;
   const published: Layer = { values: algorithms[explicit.algorithm].published, nameOf: flagName };
-  return resolveOptions(trainSchema, [...layers, published]);
+  return resolveOptions(trainSchema, [...effective, published]);
+}
+
+/** Whoever names data, the bundled sample or files, wins over the other kind in all layers below. */
+function withoutOtherData(layers: readonly Layer[]): readonly Layer[] {
+  let hasSample = false;
+  let hasFiles = false;
+  return layers.map(({ values, nameOf }) => {
+    const { sample, train, test, labelNames, ...rest } = values;
+    const kept = {
+      ...rest,
+      ...(hasFiles ? {} : { sample }),
+      ...(hasSample ? {} : { train, test, labelNames }),
+    };
+    hasSample ||= sample === true;
+    hasFiles ||= typeof train === "string";
+    return { values: kept, nameOf };
+  });
 }

@@ -37,6 +37,8 @@ const running = "Devices and output";
 const path = () => z.string().min(1).nullable().default(null);
 const file = { group: data, value: "FILE", path: true } as const;
 const count = () => z.int().min(1);
+/** A layer's size is stored in 32 bits. */
+const MOST_UNITS = 2 ** 32 - 1;
 const amount = () => z.number().gt(0);
 /** A switch that is off. */
 const off = () => z.boolean().default(false);
@@ -89,7 +91,7 @@ const options = {
   ),
 
   hidden: option(
-    z.array(count()).min(1).default([128]),
+    z.array(z.int().min(1).max(MOST_UNITS)).min(1).default([128]),
     { group: network, value: "UNITS" },
     "Units of the hidden layers, separated by commas.",
   ),
