@@ -10,6 +10,7 @@ import {
 import { readDatasetFile, readNames } from "@heterosgd/sparse/node";
 import type { DecidedConfig } from "./config/complete.js";
 import { CliError } from "./errors.js";
+import { counted, formatCount } from "./output/format.js";
 import { sampleFiles } from "./sample.js";
 
 export type SharedDataset = Dataset<SharedArrayBuffer>;
@@ -98,6 +99,7 @@ export async function readEvaluationData(
 export async function readTrainingData(config: DecidedConfig): Promise<TrainingData> {
   const files = config.sample ? sampleFiles() : { ...config, train: config.train ?? "" };
   const { validation, seed } = config;
+  for (const file of [files.train, files.test, files.labelNames]) refuseStandardInput(file ?? "");
   const fileNames = files.labelNames === null ? null : await readNames(files.labelNames);
   const read = await readData(files.train, config);
   if (fileNames !== null) checkNames(files.labelNames ?? "", fileNames, read);
@@ -106,7 +108,11 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
   const labelValues = read.labelNames === null ? "ids" : "names";
   const labels = labelNames?.length ?? read.dataset.labels.columns;
   const common = { format: read.format, labels, labelNames, labelValues } as const;
-  const notices = noticesOf(files.train, read);
+  const notices = [
+    ...noticesOf(files.train, read),
+    ...cutoffNotices(config.cutoffs, labels),
+    ...warmupNotices(config),
+  ];
 
   if (validation !== null) {
     const { rows } = read.dataset;
@@ -114,7 +120,7 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
     if (split.train.length === 0 || split.test.length === 0) {
       throw new CliError(
         "CONFLICT",
-        `--validation ${validation} of ${rows} rows leaves ${split.train.length} to train on and ${split.test.length} to evaluate`,
+        `--validation ${validation} of ${counted(rows, "row")} leaves ${formatCount(split.train.length)} to train on and ${formatCount(split.test.length)} to evaluate`,
       );
     }
     return {
@@ -145,6 +151,13 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
   };
 }
 
+function warmupNotices({ warmupEpochs, epochs }: DecidedConfig): readonly string[] {
+  if (warmupEpochs < epochs) return [];
+  return [
+    `--warmup-epochs is ${warmupEpochs}, but --epochs is ${epochs}: the run ends before its warm-up does.`,
+  ];
+}
+
 /** @throws CliError EMPTY_DATA if a file has none of what is needed of it. */
 function checkContent(
   file: string,
@@ -155,7 +168,7 @@ function checkContent(
   const missing = needed.find((what) => counts[what] === 0);
   if (missing === undefined) return;
   throw new CliError("EMPTY_DATA", `${file} has no ${missing}`, {
-    hint: `there must be ${needed.join(", ")}`,
+    hint: `at least one of its ${needed.join(", of its ")} is needed`,
   });
 }
 
@@ -173,23 +186,50 @@ function checkNames(file: string, names: readonly string[], { dataset, ...read }
   if (names.length === labels || (names.length > labels && read.format === "libsvm")) return;
   throw new CliError(
     "LABEL_NAMES",
-    `${file} names ${names.length} labels, but the data has ${labels}`,
+    `${file} names ${counted(names.length, "label")}, but the data has ${formatCount(labels)}`,
     {
       hint: "there must be one name a line for each label",
     },
   );
 }
 
+/** What dropping did to features. */
+export function droppedWords(count: number): string {
+  return `${counted(count, "value")} of features that the model does not have ${count === 1 ? "was" : "were"} left out.`;
+}
+
+/** What to tell the user about cut-offs that there are too few labels for. */
+export function cutoffNotices(cutoffs: readonly number[], labels: number): readonly string[] {
+  const out = cutoffs.filter((k) => k > labels);
+  if (out.length === 0) return [];
+  return [
+    `--cutoffs: ${out.map(formatCount).join(", ")} left out, since there are only ${counted(labels, "label")}.`,
+  ];
+}
+
 /** What to tell the user about a file that was read. */
 export function noticesOf(file: string, { stats, notices }: ReadResult): readonly string[] {
-  const counts = [
-    [stats.rowsWithoutLabels, "rows have no labels"],
-    [stats.rowsWithoutFeatures, "rows have no features"],
-    [stats.droppedFeatures, "values of features that the model does not have were left out"],
-    [stats.droppedLabels, "labels that the model does not have were left out"],
+  const words = [
+    [stats.rowsWithoutLabels, (n: number) => `${counted(n, "row has", "rows have")} no labels.`],
+    [
+      stats.rowsWithoutFeatures,
+      (n: number) => `${counted(n, "row has", "rows have")} no features.`,
+    ],
+    [stats.droppedFeatures, droppedWords],
+    [
+      stats.droppedLabels,
+      (n: number) =>
+        `${counted(n, "label")} that the model does not have ${n === 1 ? "was" : "were"} left out.`,
+    ],
   ] as const;
-  const counted = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}.`);
-  return [...notices, ...counted].map((notice) => `${file}: ${notice}`);
+  const counts = words.filter(([count]) => count > 0).map(([count, text]) => text(count));
+  return [...notices, ...counts].map((notice) => `${file}: ${notice}`);
+}
+
+/** @throws CliError USAGE for `-`, which is standard input for `predict` alone. */
+function refuseStandardInput(file: string): string {
+  if (file !== "-") return file;
+  throw new CliError("USAGE", "only predict reads standard input (-)", { hint: "name a file" });
 }
 
 /** The file of rows that a verb is to read. @throws CliError USAGE, CONFLICT, SAMPLE_MISSING */
@@ -198,7 +238,7 @@ export function rowsFile(file: string | undefined, sample: boolean): string {
     throw new CliError("CONFLICT", `--sample brings its own rows, but ${file} is named too`);
   }
   if (sample) return sampleFiles().test;
-  if (file !== undefined) return file;
+  if (file !== undefined) return refuseStandardInput(file);
   throw new CliError("USAGE", "no file of rows is named", {
     hint: "name one, or use --sample for the bundled test rows",
   });

@@ -95,6 +95,36 @@ test("errors name line and column of the whole text", async () => {
   });
 });
 
+test("rows before a line that is wrong come first", async () => {
+  const rows: number[] = [];
+  const reading = async () => {
+    for await (const { dataset, lines } of rowBlocks(
+      pieces("4 10 7\n0:1\n\n1:1\n2:x\n3:1\n", 1000),
+      {
+        ...options,
+        maxRows: 100,
+      },
+    )) {
+      expect(dataset.rows).toBe(lines.length);
+      rows.push(...lines);
+    }
+  };
+  await expect(reading()).rejects.toMatchObject({ at: { line: 5 } });
+  expect(rows).toEqual([2, 4]);
+});
+
+test("what is dropped is counted", async () => {
+  let dropped = 0;
+  const text = { features: 10, onWider: "drop" } as const;
+  for await (const block of rowBlocks(pieces("1:1 10:1 11:1\n0:1 12:1\n", 5), {
+    ...options,
+    text,
+  })) {
+    dropped += block.droppedFeatures;
+  }
+  expect(dropped).toBe(3);
+});
+
 test("features that the model lacks are refused or dropped", async () => {
   await expect(rowsOf("1:1 10:1\n")).rejects.toMatchObject({ code: "TOO_WIDE" });
   expect(await rowsOf("1:1 10:1\n", { text: { features: 10, onWider: "drop" } })).toEqual([

@@ -4,6 +4,7 @@ import {
   createXcReader,
   SparseError,
   type Dataset,
+  type ReadResult,
   type TextOptions,
 } from "@heterosgd/sparse";
 import { lineBlocks, type LineBlock } from "./line-blocks.js";
@@ -13,6 +14,8 @@ export interface RowBlock {
   readonly dataset: Dataset;
   /** Line of each row; counts from 1. */
   readonly lines: readonly number[];
+  /** Values of features beyond the bound that were left out. */
+  readonly droppedFeatures: number;
 }
 
 export interface RowStreamOptions {
@@ -53,23 +56,40 @@ export async function* rowBlocks(
       }
     }
     format ??= options.usual;
-    const lines = rowLines(block, format);
-    if (lines.length === 0) continue;
-    yield { dataset: readBlock(block, format, options), lines };
+    try {
+      yield* readBlock(block, format, options);
+    } catch (error) {
+      // The rows before the line that is wrong are answered first.
+      const good = error instanceof SparseError && error.at ? error.at.line - block.firstLine : 0;
+      yield* readBlock(linesUpTo(block, good), format, options);
+      throw error;
+    }
   }
 }
 
 function withoutLines(block: LineBlock, count: number): LineBlock {
-  let start = 0;
-  for (let i = 0; i < count; i++) {
-    const lineFeed = block.bytes.indexOf(0x0a, start);
-    start = lineFeed < 0 ? block.bytes.length : lineFeed + 1;
-  }
   return {
     firstLine: block.firstLine + count,
-    bytes: block.bytes.subarray(start),
+    bytes: block.bytes.subarray(endOfLines(block, count)),
     lines: block.lines.slice(count),
   };
+}
+
+function linesUpTo(block: LineBlock, count: number): LineBlock {
+  return {
+    firstLine: block.firstLine,
+    bytes: block.bytes.subarray(0, endOfLines(block, count)),
+    lines: block.lines.slice(0, count),
+  };
+}
+
+function endOfLines({ bytes }: LineBlock, count: number): number {
+  let end = 0;
+  for (let i = 0; i < count; i++) {
+    const lineFeed = bytes.indexOf(0x0a, end);
+    end = lineFeed < 0 ? bytes.length : lineFeed + 1;
+  }
+  return end;
 }
 
 /** Numbers of the lines that are rows. */
@@ -78,20 +98,25 @@ function rowLines({ firstLine, lines }: LineBlock, format: "xc" | "libsvm"): rea
   return lines.flatMap((line, i) => (nothing.test(line) ? [] : [firstLine + i]));
 }
 
-function readBlock(
-  { firstLine, bytes }: LineBlock,
+function* readBlock(
+  block: LineBlock,
   format: "xc" | "libsvm",
   { source, text }: RowStreamOptions,
-): Dataset {
+): Generator<RowBlock> {
+  const lines = rowLines(block, format);
+  if (lines.length === 0) return;
   const { features, labels: _labels, labelNames: _names, ...rest } = text;
   const options = { ...rest, features, labelValues: "names", source, header: false } as const;
   const reader = format === "xc" ? createXcReader(options) : createLibsvmReader(options);
+  let result: ReadResult;
   try {
-    reader.push(bytes);
-    return reader.finish().dataset;
+    reader.push(block.bytes);
+    result = reader.finish();
   } catch (error) {
-    throw atLine(error, firstLine - 1);
+    throw atLine(error, block.firstLine - 1);
   }
+  const { dataset, stats } = result;
+  yield { dataset, lines, droppedFeatures: stats.droppedFeatures };
 }
 
 /** The error of a block as one of the whole text. */

@@ -30,7 +30,7 @@ export interface Running {
 export interface CommandOptions {
   readonly folder: string;
   /** What standard input holds, null to leave it open. */
-  readonly input?: string | null;
+  readonly input?: string | Uint8Array | null;
   readonly environment?: Readonly<Record<string, string>>;
 }
 

@@ -7,7 +7,8 @@ import { run, start, temporaryFolder, until, writeEasyData } from "./command.js"
 const folder = temporaryFolder();
 const model = "m/model.safetensors";
 
-const command = (args: readonly string[], input = "") => run(args, { folder, input });
+const command = (args: readonly string[], input: string | Uint8Array = "") =>
+  run(args, { folder, input });
 
 interface PredictedRow {
   readonly row: number;
@@ -56,14 +57,16 @@ describe("predict", () => {
   test("gives a file's rows the same answers, packed or not, and - is standard input", async () => {
     const text = readFileSync(join(folder, "test.txt"), "utf8");
     writeFileSync(join(folder, "test.txt.gz"), gzipSync(text));
-    const [plain, packed, piped] = await Promise.all([
+    const [plain, packed, piped, pipedPacked] = await Promise.all([
       command(["predict", model, "test.txt"]),
-      command(["predict", model, "test.txt.gz"]),
+      command(["predict", "m", "test.txt.gz"]),
       command(["predict", model, "-"], text),
+      command(["predict", model, "-"], gzipSync(text)),
     ]);
     expect(rowsOf(plain.stdout)).toHaveLength(40);
     expect(packed.stdout).toBe(plain.stdout);
     expect(piped.stdout).toBe(plain.stdout);
+    expect(pipedPacked.stdout).toBe(plain.stdout);
   });
 
   test("scores of all labels add up to 1, and a threshold leaves out the low ones", async () => {
@@ -90,7 +93,29 @@ describe("predict", () => {
     const { code, stdout, stderr } = await command(["predict", model], "0:1\n1:one\n");
     expect(code).toBe(3);
     expect(stderr).toMatch(/^error: standard input:2:\d+: .*\[BAD_NUMBER\]\n$/);
-    expect(stdout).toBe("");
+    expect(rowsOf(stdout)).toMatchObject([{ row: 0, line: 1 }]);
+  });
+
+  test("says what was dropped of wider rows", async () => {
+    const { stdout, stderr } = await command(["predict", model, "--wider", "drop"], "0:1 16:1\n");
+    expect(rowsOf(stdout)).toHaveLength(1);
+    expect(stderr).toBe(
+      "note: standard input: 1 value of features that the model does not have was left out.\n",
+    );
+  });
+
+  test.skipIf(process.platform === "win32")("a signal ends it behind a whole line", async () => {
+    writeFileSync(join(folder, "many.txt"), "0:1 1:1\n".repeat(100_000));
+    const running = start(["predict", model, "many.txt", "--format", "xc-rows"], { folder });
+    let isFirst = true;
+    running.child.stdout?.on("data", () => {
+      if (isFirst) running.child.kill("SIGINT");
+      isFirst = false;
+    });
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(130);
+    expect(rowsOf(stdout).length).toBeLessThan(100_000);
+    expect(stdout).toMatch(/\n$/);
   });
 });
 

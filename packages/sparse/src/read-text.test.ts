@@ -34,6 +34,14 @@ describe("createTextReader", () => {
     expect(() => createTextReader({ format: "csv" as "xc" })).toThrow(TypeError);
   });
 
+  it("says so if lines of XC text end in carriage returns alone", () => {
+    for (const format of ["auto", "xc"] as const) {
+      const error = errorOf(() => read("1 9 9\r1 2:3\r", { format }));
+      expect(error.code).toBe("BAD_TOKEN");
+      expect(error.message).toContain("carriage returns stand where line feeds must");
+    }
+  });
+
   it("refuses an empty text", () => {
     expect(errorOf(() => read("")).code).toBe("EMPTY_INPUT");
   });

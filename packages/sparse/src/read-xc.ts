@@ -56,6 +56,10 @@ export function createXcReader(options: XcOptions = {}): TextReader {
 
   function checkHeader({ text, line }: FirstLine): Header {
     const at = { source: common.source, line, column: 1 };
+    if (/\r(?!$)/.test(text)) {
+      const message = "carriage returns stand where line feeds must. Convert the text's line ends.";
+      throw new SparseError("BAD_TOKEN", message, { at });
+    }
     const found = parseXcHeader(text);
     if (!found) {
       throw new SparseError(

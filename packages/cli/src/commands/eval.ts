@@ -2,15 +2,16 @@ import { loadModel } from "@heterosgd/model/node";
 import { evaluateModel } from "@heterosgd/trainer";
 import { environmentLayer, flagLayer, resolveOptions } from "../config/resolve.js";
 import { evalSchema } from "../config/schema.js";
-import { noticesOf, readEvaluationData, rowsFile } from "../data.js";
+import { cutoffNotices, noticesOf, readEvaluationData, rowsFile } from "../data.js";
 import { exitCodes, type ExitCode } from "../errors.js";
+import { modelPath } from "../model-path.js";
 import { withNotes } from "../model-notes.js";
-import { formatCount, formatSeconds } from "../output/format.js";
+import { counted, formatCount, formatSeconds } from "../output/format.js";
 import type { Output } from "../output/output.js";
 import { evaluatedWords, metricLines, metricsDocument } from "../output/report.js";
 import { devicesFor } from "../plan.js";
 
-/** `heterosgd eval MODEL [FILE]` */
+/** `heterosgd eval MODEL|RUN [FILE]` */
 export async function evalCommand(
   modelFile: string,
   file: string | undefined,
@@ -21,14 +22,16 @@ export async function evalCommand(
   const config = resolveOptions(evalSchema, layers);
   const devices = devicesFor(config.devices);
   const path = rowsFile(file, config.sample);
-  const model = await loadModel(modelFile);
+  const model = await loadModel(await modelPath(modelFile));
   const { shape, parameters, labelNames = null } = model;
 
   output.say(`reading ${path}`);
   const { features, labels } = shape;
   const bounds = { features, labels, labelNames, onWider: config.wider };
   const read = await readEvaluationData(path, withNotes(config, model.info), bounds);
-  for (const notice of noticesOf(path, read)) output.say(`note: ${notice}`);
+  for (const notice of [...noticesOf(path, read), ...cutoffNotices(config.cutoffs, labels)]) {
+    output.say(`note: ${notice}`);
+  }
 
   const { dataset } = read;
   const began = performance.now();
@@ -43,7 +46,7 @@ export async function evalCommand(
   for (const line of metricLines(metrics)) output.print(line, "bold");
   output.print(evaluatedWords("test", metrics));
   output.say(
-    `${formatSeconds(seconds)} on ${devices.length} devices, ${formatCount(dataset.rows / seconds)} rows/s`,
+    `${formatSeconds(seconds)} on ${counted(devices.length, "device")}, ${formatCount(dataset.rows / seconds)} rows/s`,
   );
   output.document({ model: modelFile, file: path, metrics: metricsDocument(metrics), seconds });
   return exitCodes.done;

@@ -1,18 +1,20 @@
 import { once } from "node:events";
 import { loadModel } from "@heterosgd/model/node";
-import { fileBytes } from "@heterosgd/sparse/node";
-import { predict, type Prediction } from "@heterosgd/trainer";
+import { fileBytes, unpackedBytes } from "@heterosgd/sparse/node";
+import { predict, TrainerError, type Prediction } from "@heterosgd/trainer";
 import { environmentLayer, flagLayer, resolveOptions } from "../config/resolve.js";
 import { predictSchema } from "../config/schema.js";
-import { rowsFile, textOptions } from "../data.js";
+import { droppedWords, rowsFile, textOptions } from "../data.js";
 import { exitCodes, type ExitCode } from "../errors.js";
+import { modelPath } from "../model-path.js";
 import { notesOf, withNotes } from "../model-notes.js";
+import { counted } from "../output/format.js";
 import type { Output } from "../output/output.js";
 import { rowBlocks } from "../row-stream.js";
 
 const BLOCK_ROWS = 512;
 
-/** `heterosgd predict MODEL [FILE|-]` */
+/** `heterosgd predict MODEL|RUN [FILE|-]` */
 export async function predictCommand(
   modelFile: string,
   file: string | undefined,
@@ -23,12 +25,14 @@ export async function predictCommand(
   const config = resolveOptions(predictSchema, layers);
   const fromStandardInput = !config.sample && (file === undefined || file === "-");
   const path = fromStandardInput ? "standard input" : rowsFile(file, config.sample);
-  const { shape, parameters, labelNames, info } = await loadModel(modelFile);
+  const { shape, parameters, labelNames, info } = await loadModel(await modelPath(modelFile));
   const { features, labels } = shape;
   const k = Math.min(config.topK, labels);
 
   if (fromStandardInput && process.stdin.isTTY) output.say("reading rows from the terminal");
-  const blocks = rowBlocks(fromStandardInput ? process.stdin : fileBytes(path), {
+  endBetweenLines();
+  const bytes = fromStandardInput ? unpackedBytes(process.stdin, path) : fileBytes(path);
+  const blocks = rowBlocks(bytes, {
     source: path,
     format: config.format,
     usual: notesOf(info).format,
@@ -41,7 +45,9 @@ export async function predictCommand(
     maxRows: BLOCK_ROWS,
   });
   let row = 0;
-  for await (const { dataset, lines } of blocks) {
+  let dropped = 0;
+  for await (const { dataset, lines, droppedFeatures } of blocks) {
+    dropped += droppedFeatures;
     const predictions = predict({
       shape,
       parameters,
@@ -50,14 +56,36 @@ export async function predictCommand(
       threshold: config.threshold,
     });
     const texts: string[] = [];
-    for await (const labelsOfRow of predictions) {
-      texts.push(rowText(row, lines[texts.length]!, labelsOfRow, labelNames));
-      row++;
+    try {
+      for await (const labelsOfRow of predictions) {
+        texts.push(rowText(row, lines[texts.length]!, labelsOfRow, labelNames));
+        row++;
+      }
+    } catch (error) {
+      throw atLine(error, path, lines[texts.length]);
+    } finally {
+      if (!process.stdout.write(texts.join(""))) await once(process.stdout, "drain");
     }
-    if (!process.stdout.write(texts.join(""))) await once(process.stdout, "drain");
   }
-  output.detail(`${row} rows`);
+  if (dropped > 0) output.say(`note: ${path}: ${droppedWords(dropped)}`);
+  output.detail(counted(row, "row"));
   return exitCodes.done;
+}
+
+/** A signal ends the process once what is written has gone out, so that no line is cut. */
+function endBetweenLines(): void {
+  const codes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
+  for (const [name, code] of Object.entries(codes)) {
+    process.once(name, () => process.stdout.write("", () => process.exit(code)));
+  }
+}
+
+/** Scores that are not finite, at their row's line in the text. */
+function atLine(error: unknown, source: string, line: number | undefined): unknown {
+  if (!(error instanceof TrainerError) || error.code !== "NOT_FINITE") return error;
+  const message =
+    "the scores of this row are not finite; the model's weights or the row's values are too large";
+  return new TrainerError(error.code, `${source}:${line}: ${message}`, { cause: error });
 }
 
 function rowText(

@@ -51,6 +51,7 @@ test.each<[string, Partial<TrainConfig>]>([
   ["warm-up above the largest batch", { batch: 8, warmupBatch: 9 }],
   ["a cosine that rises", { schedule: "cosine", learningRate: 0.1, scheduleFinal: 0.2 }],
   ["a target without evaluation", { target: "P@1>=0.5" }],
+  ["a target that is never looked at", { target: "P@1>=0.5", test: "t", evaluateEvery: "never" }],
   ["momentum of a uniform merge", { merge: "uniform", momentum: 0.9 }],
   [
     "names for labels that name themselves",

@@ -96,6 +96,9 @@ function checkTogether(config: DecidedConfig): void {
   if (target !== null && !sample && test === null && validation === null) {
     conflict("--target needs something to evaluate", "add --test or --validation");
   }
+  if (target !== null && config.evaluateEvery === "never") {
+    conflict("--target is never looked at with --evaluate-every never", "leave one of the two out");
+  }
   if (config.merge === "uniform" && (config.perturbation > 0 || config.momentum > 0)) {
     conflict(
       "--merge uniform has neither perturbation nor momentum",

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import {
+  counted,
   formatBytes,
   formatCount,
   formatSeconds,
   formatShare,
   parseDuration,
+  printable,
   threeDigits,
 } from "./format.js";
 
@@ -55,4 +57,15 @@ test("numbers are grouped and rounded", () => {
     "12.3",
     "1,234",
   ]);
+});
+
+test("one is not many", () => {
+  expect([0, 1, 1234].map((n) => counted(n, "row"))).toEqual(["0 rows", "1 row", "1,234 rows"]);
+});
+
+test("control characters of others are shown, not obeyed", () => {
+  expect(printable("\u001b[31mred\u0007\u009b2J\n\u202e")).toBe(
+    "\\u001b[31mred\\u0007\\u009b2J\\u000a\\u202e",
+  );
+  expect(printable("ünïcödé 🐈 שלום")).toBe("ünïcödé 🐈 שלום");
 });

@@ -5,6 +5,19 @@ export function formatCount(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
+/** `1 row`, `1,234 rows`. */
+export function counted(value: number, thing: string, things = `${thing}s`): string {
+  return `${formatCount(value)} ${value === 1 ? thing : things}`;
+}
+
+/** Text of others on one line, control characters escaped: no name may command a terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** Bytes with three digits and a unit, such as `1.43 GiB`. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

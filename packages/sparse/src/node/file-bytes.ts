@@ -7,6 +7,7 @@ const CHUNK_BYTES = 2 ** 18;
 /** The longest of the signatures below. */
 const SIGNATURE_BYTES = 6;
 
+const GZIP = "1f8b";
 /** First bytes of compressed files that are refused, with the command that unpacks them. */
 const FOREIGN: readonly (readonly [signature: string, kind: string, command: string])[] = [
   ["425a68", "bzip2", "bunzip2"],
@@ -26,18 +27,8 @@ const FOREIGN: readonly (readonly [signature: string, kind: string, command: str
 export async function* fileBytes(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const file: Readable = createReadStream(path, { highWaterMark: CHUNK_BYTES });
   try {
-    const chunks = file[Symbol.asyncIterator]() as AsyncIterableIterator<Uint8Array>;
-    const start = await firstBytes(chunks, path);
-    const hex = Buffer.from(start.subarray(0, SIGNATURE_BYTES)).toString("hex");
-    for (const [signature, kind, command] of FOREIGN) {
-      if (!hex.startsWith(signature)) continue;
-      const message = `${path} is a ${kind} file, which cannot be read. Unpack it with ${command}, or repack it with gzip.`;
-      throw new SparseError("UNSUPPORTED_COMPRESSION", message);
-    }
-    const all = prepend(start, chunks, path);
-    const isGzip = hex.startsWith("1f8b");
     let empty = true;
-    for await (const bytes of isGzip ? unzipped(all, path) : all) {
+    for await (const bytes of unpackedBytes(file as AsyncIterable<Uint8Array>, path)) {
       signal?.throwIfAborted();
       empty = false;
       yield bytes;
@@ -48,15 +39,35 @@ export async function* fileBytes(path: string, signal?: AbortSignal): AsyncGener
   }
 }
 
+/**
+ * The bytes of a stream, unpacked if its first bytes are gzip's. As soon as they are not, they are
+ * handed on as they arrive.
+ *
+ * @param source - the stream's name, for messages.
+ * @throws SparseError as `fileBytes`, but for `EMPTY_FILE`.
+ */
+export async function* unpackedBytes(
+  stream: AsyncIterable<Uint8Array>,
+  source: string,
+): AsyncGenerator<Uint8Array> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const start = await firstBytes(chunks, source);
+  const hex = start.toString("hex", 0, SIGNATURE_BYTES);
+  for (const [signature, kind, command] of FOREIGN) {
+    if (!hex.startsWith(signature)) continue;
+    const message = `${source} is a ${kind} file, which cannot be read. Unpack it with ${command}, or repack it with gzip.`;
+    throw new SparseError("UNSUPPORTED_COMPRESSION", message);
+  }
+  const all = prepend(start, chunks, source);
+  yield* hex.startsWith(GZIP) ? unzipped(all, source) : all;
+}
+
 function emptyFile(path: string): SparseError {
   return new SparseError("EMPTY_FILE", `${path} is empty. Is it the right file, and complete?`);
 }
 
 /** The next chunk, null at the end. */
-async function next(
-  chunks: AsyncIterableIterator<Uint8Array>,
-  path: string,
-): Promise<Uint8Array | null> {
+async function next(chunks: AsyncIterator<Uint8Array>, path: string): Promise<Uint8Array | null> {
   try {
     const { done, value } = await chunks.next();
     return done ? null : value;
@@ -65,26 +76,27 @@ async function next(
   }
 }
 
-async function firstBytes(
-  chunks: AsyncIterableIterator<Uint8Array>,
-  path: string,
-): Promise<Uint8Array> {
-  let start = new Uint8Array(0);
-  while (start.length < SIGNATURE_BYTES) {
-    const chunk = await next(chunks, path);
-    if (!chunk) break;
+/** As many bytes as it takes to tell whether they begin with a signature. */
+async function firstBytes(chunks: AsyncIterator<Uint8Array>, path: string): Promise<Buffer> {
+  const signatures = [GZIP, ...FOREIGN.map(([signature]) => signature)];
+  let start = Buffer.alloc(0);
+  for (;;) {
+    const hex = start.toString("hex", 0, SIGNATURE_BYTES);
+    const undecided = signatures.some(
+      (signature) => signature.length > hex.length && signature.startsWith(hex),
+    );
+    const chunk = undecided ? await next(chunks, path) : null;
+    if (!chunk) return start;
     start = Buffer.concat([start, chunk]);
   }
-  if (start.length === 0) throw emptyFile(path);
-  return start;
 }
 
 async function* prepend(
   start: Uint8Array,
-  chunks: AsyncIterableIterator<Uint8Array>,
+  chunks: AsyncIterator<Uint8Array>,
   path: string,
 ): AsyncGenerator<Uint8Array> {
-  yield start;
+  if (start.length > 0) yield start;
   for (;;) {
     const chunk = await next(chunks, path);
     if (!chunk) return;
