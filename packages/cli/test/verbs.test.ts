@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { loadModel, saveModel } from "@heterosgd/model/node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { run, start, temporaryFolder, until, writeEasyData } from "./command.js";
 
@@ -151,7 +152,48 @@ describe("inspect", () => {
     expect(JSON.parse(stdout)).toMatchObject({ kind: "run", metrics: { reason: "epochs" } });
     expect((await command(["inspect", "m"])).stdout).toMatch(/batch +16/);
     expect((await command(["inspect", "."])).stderr).toMatch(/\[NOT_A_RUN\]/);
+    const words = (await command(["inspect", "m"])).stdout;
+    expect(words).toMatch(/^model +m.model\.safetensors$/m);
+    expect(words).toMatch(/^trained on +2,400 rows$/m);
   });
+
+  test("a run's folder that is damaged", async () => {
+    const damaged = join(folder, "damaged");
+    mkdirSync(damaged);
+    writeFileSync(join(damaged, "config.json"), "{}");
+    writeFileSync(join(damaged, "metrics.json"), "{}");
+    const empty = await command(["inspect", "damaged"]);
+    expect(empty.code).toBe(0);
+    expect(empty.stdout).not.toMatch(/undefined|NaN/);
+    for (const file of ["metrics.json", "config.json"]) {
+      writeFileSync(join(damaged, file), "{");
+      const { code, stderr } = await command(["inspect", "damaged"]);
+      expect(code).toBe(3);
+      expect(stderr).toMatch(`${file} is damaged: it holds no JSON object`);
+    }
+  });
+
+  test("a model in lines for people, whose names command no terminal", async () => {
+    const loaded = await loadModel(join(folder, model));
+    const odd = join(folder, "odd.safetensors");
+    await saveModel(odd, { ...loaded, labelNames: ["\u001b[2J", "b", "c"] });
+    const { stdout } = await command(["inspect", "odd.safetensors"]);
+    expect(stdout).not.toContain("\u001b");
+    expect(stdout).toMatch(/label names +\\u001b\[2J, b, c \(3\)/);
+    expect(stdout).not.toMatch(/\{|indexBase/);
+    expect(stdout).toMatch(/^ +batch +16$/m);
+  });
+
+  // The superuser may read everything.
+  test.skipIf(process.getuid?.() === 0 || process.platform === "win32")(
+    "a file that may not be read",
+    async () => {
+      writeFileSync(join(folder, "secret.txt"), "1 2:3\n", { mode: 0 });
+      const { code, stderr } = await command(["inspect", "secret.txt"]);
+      expect(code).toBe(3);
+      expect(stderr).toMatch(/\[NOT_READABLE\]/);
+    },
+  );
 });
 
 test("devices are measured, and what is missing is said", async () => {

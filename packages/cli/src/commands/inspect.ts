@@ -1,17 +1,13 @@
-import { open, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { describeShape } from "@heterosgd/model";
-import { loadModel } from "@heterosgd/model/node";
+import { open, stat } from "node:fs/promises";
 import { datasetStatistics, type DatasetStatistics } from "@heterosgd/sparse";
-import { runFiles } from "@heterosgd/trainer";
 import { environmentLayer, flagLayer, resolveOptions } from "../config/resolve.js";
-import { inspectSchema, trainSchema, type InspectConfig } from "../config/schema.js";
-import { defaultOf, optionsOf } from "../config/option-text.js";
+import { inspectSchema, type InspectConfig } from "../config/schema.js";
 import { readData, rowsFile } from "../data.js";
-import { CliError, exitCodes, type ExitCode } from "../errors.js";
-import { formatBytes, formatCount, formatShare, threeDigits } from "../output/format.js";
+import { exitCodes, type ExitCode } from "../errors.js";
+import { counted, formatBytes, formatCount, formatShare, threeDigits } from "../output/format.js";
 import type { Output } from "../output/output.js";
 import { left, pairLines, right, tableLines } from "../output/table.js";
+import { inspectModel, inspectRun } from "./inspect-result.js";
 
 /** `heterosgd inspect FILE|MODEL|RUN` */
 export async function inspectCommand(
@@ -36,7 +32,8 @@ async function kindOf(path: string): Promise<Kind> {
   const stats = await stat(path).catch(() => null);
   if (stats?.isDirectory()) return "run";
   if (stats === null || !stats.isFile()) return "data";
-  const file = await open(path);
+  const file = await open(path).catch(() => null);
+  if (file === null) return "data";
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(9), 0, 9, 0);
     // Safetensors: the length of the header in eight bytes, then JSON.
@@ -70,7 +67,9 @@ function dataLines(s: DatasetStatistics, format: string, blankLines: number): re
     ...pairLines([
       [
         "format",
-        blankLines === 0 ? format : `${format}, ${formatCount(blankLines)} blank lines skipped`,
+        blankLines === 0
+          ? format
+          : `${format}, ${counted(blankLines, "blank line or comment", "blank lines and comments")} skipped`,
       ],
       ["rows", formatCount(s.rows)],
       [
@@ -89,9 +88,9 @@ function dataLines(s: DatasetStatistics, format: string, blankLines: number): re
           ? "-"
           : `${sixDigits(s.values.min)} to ${sixDigits(s.values.max)}, ${formatCount(s.explicitZeros)} of them 0`,
       ],
-      ["labelled", `${formatCount(s.labelEntries)} pairs, ${row(s.labelsOfRows)}`],
-      ["without labels", `${formatCount(s.rowsWithoutLabels)} rows`],
-      ["without features", `${formatCount(s.rowsWithoutFeatures)} rows`],
+      ["labelled", `${counted(s.labelEntries, "pair")}, ${row(s.labelsOfRows)}`],
+      ["without labels", counted(s.rowsWithoutLabels, "row")],
+      ["without features", counted(s.rowsWithoutFeatures, "row")],
       ["memory", formatBytes(s.bytes)],
     ]),
     "",
@@ -116,79 +115,4 @@ function histogramLines({ labelFrequencies }: DatasetStatistics): readonly strin
       "#".repeat(Math.ceil((BAR * labels) / most)),
     ]),
   );
-}
-
-async function inspectModel(path: string, _config: InspectConfig, output: Output): Promise<void> {
-  const { shape, layout, labelNames, info } = await loadModel(path);
-  const lines = pairLines([
-    ["network", describeShape(shape)],
-    ["parameters", `${formatCount(layout.parameterCount)}, ${formatBytes(layout.length * 4)}`],
-    [
-      "label names",
-      labelNames === undefined
-        ? "none"
-        : `${labelNames.slice(0, 3).join(", ")} … (${formatCount(labelNames.length)})`,
-    ],
-    ...Object.entries(info),
-  ]);
-  for (const line of lines) output.print(line);
-  const { tensors, parameterCount } = layout;
-  output.document({
-    kind: "model",
-    path,
-    shape,
-    parameters: parameterCount,
-    tensors,
-    labelNames: labelNames ?? null,
-    info,
-  });
-}
-
-async function inspectRun(path: string, _config: InspectConfig, output: Output): Promise<void> {
-  const config = await readJson(join(path, runFiles.config));
-  if (config === null) {
-    throw new CliError("NOT_A_RUN", `${path} is no folder of a run: it has no ${runFiles.config}`, {
-      hint: "name a data file, a model file or a run's folder",
-    });
-  }
-  const metrics = await readJson(join(path, runFiles.metrics));
-  const changed = optionsOf(trainSchema)
-    .filter(
-      ([key, type]) =>
-        config[key] !== undefined &&
-        JSON.stringify(config[key]) !== JSON.stringify(defaultOf(type)),
-    )
-    .map(([key]) => [key, JSON.stringify(config[key])] as const);
-  output.print("config, where it is not the default:");
-  for (const line of pairLines(changed.map(([key, value]) => [`  ${key}`, value])))
-    output.print(line);
-  if (metrics === null) output.print(`not finished: there is no ${runFiles.metrics}`);
-  else {
-    const { reason, seconds, rows, evaluatedOn } = metrics;
-    output.print("");
-    for (const line of pairLines([
-      ["ended because", String(reason)],
-      ["rows", formatCount(Number(rows))],
-      ["seconds", threeDigits(Number(seconds))],
-      ["evaluated on", String(evaluatedOn)],
-      ...Object.entries(metrics["metrics"] ?? {}).map(
-        ([name, value]) => [name, metricText(value)] as const,
-      ),
-    ])) {
-      output.print(line);
-    }
-  }
-  output.document({ kind: "run", path, config, metrics });
-}
-
-function metricText(value: unknown): string {
-  return Number.isInteger(value) ? formatCount(Number(value)) : Number(value).toFixed(4);
-}
-
-async function readJson(path: string): Promise<Record<string, unknown> | null> {
-  try {
-    return JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }
