@@ -16,6 +16,7 @@ export const cliErrorCodes = [
   "EMPTY_DATA",
   "LABEL_NAMES",
   "NOT_ENOUGH_MEMORY",
+  "RUN_NOT_SAVED",
   "SAMPLE_MISSING",
 ] as const;
 
@@ -46,6 +47,7 @@ export const exitCodes = {
   usage: 2,
   data: 3,
   noDevice: 4,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -65,6 +67,7 @@ const exits = {
     EMPTY_DATA: data,
     LABEL_NAMES: data,
     NOT_ENOUGH_MEMORY: failure,
+    RUN_NOT_SAVED: failure,
     SAMPLE_MISSING: failure,
   } satisfies Exits<CliErrorCode>,
   SparseError: {
@@ -98,10 +101,25 @@ export function exitCodeOf(error: unknown): ExitCode {
 
 /** An error as people read it: one line, its code in brackets. */
 export function describeError(error: unknown): string {
-  const { message, code } = named(error);
+  const { code } = named(error);
+  return `${messageOf(error)}${code === undefined ? "" : ` [${code}]`}`;
+}
+
+/** An error as `--json` prints it. */
+export function errorDocument(error: unknown): unknown {
+  const code = named(error).code ?? null;
+  return { error: { code, message: messageOf(error), exitCode: exitCodeOf(error) } };
+}
+
+function messageOf(error: unknown): string {
   const hint = error instanceof CliError && error.hint !== null ? `; ${error.hint}` : "";
-  const text = inFlags(message.trim().replaceAll(/\s*\n\s*/g, " "));
-  return `${text}${hint}${code === undefined ? "" : ` [${code}]`}`;
+  return (
+    inFlags(
+      named(error)
+        .message.trim()
+        .replaceAll(/\s*\n\s*/g, " "),
+    ) + hint
+  );
 }
 
 // The packages name their options as programs write them.

@@ -28,7 +28,7 @@ type Work = (output: Output) => ExitCode | Promise<ExitCode>;
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failure, 2 usage or configuration, 3 data, 4 no usable device,
-130 or 143 stopped by a signal, after saving.`;
+129, 130 or 143 stopped by a signal, after saving.`;
 
 /**
  * Runs the verb that the words name.

@@ -1,10 +1,14 @@
 /**
- * The first SIGINT or SIGTERM ends a run in good order, the second ends the process at once. While
- * there is nothing to save yet, the first does too.
+ * The first SIGINT, SIGTERM or SIGHUP ends a run in good order, a second SIGINT or SIGTERM ends the process at once.
+ * While there is nothing to save yet, the first does too.
  */
 import { exitCodes, type ExitCode } from "./errors.js";
 
-const codes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
+const codes = {
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: exitCodes.terminated,
+  SIGHUP: exitCodes.hungUp,
+} as const;
 
 type SignalName = keyof typeof codes;
 
@@ -26,7 +30,11 @@ export function watchSignals(say: (text: string) => void): Interruption {
   let received: SignalName | null = null;
 
   function on(name: SignalName): void {
-    if (received !== null) process.exit(codes[name]);
+    if (received !== null) {
+      // A terminal that is closed sends it twice, through the system and through the shell.
+      if (name === "SIGHUP") return;
+      process.exit(codes[name]);
+    }
     received = name;
     if (!hasSomethingToSave) {
       say(`stopped by ${name}; there was nothing to save yet`);

@@ -39,6 +39,8 @@ const cases: readonly (readonly [what: string, args: string, code: number, messa
   ["too many arguments", "train train.txt more.txt", 2, /too many arguments.* \[USAGE\]/],
   ["a missing argument", "eval", 2, /missing required argument 'model' \[USAGE\]/],
   ["no rows to evaluate", "eval m", 2, /no file of rows is named; .*\[USAGE\]/],
+  ["standard input for train", "train - --quiet", 2, /only predict reads .*\[USAGE\]/],
+  ["standard input for inspect", "inspect -", 2, /only predict reads .*\[USAGE\]/],
   ["a bad value", "train train.txt --epochs 1.5", 2, /--epochs is 1.5, but must be a whole number/],
   [
     "a layer too large",
@@ -132,10 +134,38 @@ test("an error is one line on stderr, and nothing on stdout", async () => {
     stdout: "",
     stderr: "error: unknown option '--epoch'; did you mean --epochs? [USAGE]\n",
   });
-  const data = await run(["train", "value.txt", "--json", "--quiet"], { folder });
+  const data = await run(["train", "value.txt", "--quiet"], { folder });
   expect(data).toMatchObject({ code: 3, stdout: "" });
   expect(data.stderr).toMatch(/^error: value\.txt:3:\d+: .*\[BAD_NUMBER\]\n$/);
 });
+
+test.each([
+  [
+    "what a verb throws",
+    "inspect nowhere.txt --json --quiet",
+    3,
+    "FILE_NOT_FOUND",
+    /^nowhere\.txt/,
+  ],
+  ["words that are not understood", "eval --json", 2, "USAGE", /^missing required argument/],
+  [
+    "a dry run that would not fit",
+    "train train.txt --hidden 60000,60000 --devices 64*cpu --dry-run --json --quiet",
+    1,
+    "NOT_ENOUGH_MEMORY",
+    / TiB .*; take fewer devices/,
+  ],
+] as const)(
+  "with --json, %s is the one document on stdout too",
+  async (_, args, code, errorCode, message) => {
+    const ended = await run(args.split(" "), { folder });
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toMatch(/^error: .*\n$/);
+    expect(JSON.parse(ended.stdout)).toEqual({
+      error: { code: errorCode, message: expect.stringMatching(message), exitCode: code },
+    });
+  },
+);
 
 test("the stack is shown to those who ask for it", async () => {
   const verbose = await run(["inspect", "nowhere.txt", "--verbose"], { folder });

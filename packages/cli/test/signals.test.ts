@@ -22,11 +22,14 @@ const hasMerged = (name: string) => () => {
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
+  ["SIGHUP", 129],
 ] as const)("%s ends a run in good order", async (signal, code) => {
   const name = signal.toLowerCase();
   const running = start([...endless, "--out", name, "--json"], { folder });
   await until(hasMerged(name));
   running.child.kill(signal);
+  // As a terminal that is closed does.
+  if (signal === "SIGHUP") setTimeout(() => running.child.kill(signal), 5);
   const ended = await running.ended;
   expect(ended.code).toBe(code);
   expect(ended.stderr).toContain(`${signal}: finishing`);

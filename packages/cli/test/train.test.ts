@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunEvent } from "@heterosgd/trainer";
 import { beforeAll, describe, expect, test } from "vitest";
-import { run, temporaryFolder, writeEasyData, type Ended } from "./command.js";
+import { run, start, temporaryFolder, until, writeEasyData, type Ended } from "./command.js";
 
 const folder = temporaryFolder();
 const path = (...names: string[]) => join(folder, ...names);
@@ -130,8 +130,22 @@ test("a dry run shows plan and memory, and writes nothing", async () => {
   expect(existsSync(path("dry"))).toBe(false);
 });
 
+test("a dry run refuses the folders that the run would refuse", async () => {
+  writeFileSync(path("some-file"), "");
+  const bad = [
+    ["some-file", "RUN_FOLDER", 1],
+    [".", "RUN_EXISTS", 2],
+  ] as const;
+  for (const [out, error, code] of bad) {
+    const ended = await command("train", "train.txt", "--dry-run", "--out", out);
+    expect(ended).toMatchObject({ code, stdout: "" });
+    expect(ended.stderr).toContain(`[${error}]`);
+  }
+});
+
 test("a network that no machine holds is refused with both numbers", async () => {
-  const ended = await command("train", "train.txt", "--hidden", "2000000,2000000", "--dry-run");
+  const huge = ["--hidden", "60000,60000", "--devices", "64*cpu", "--dry-run"];
+  const ended = await command("train", "train.txt", ...huge);
   expect(ended.code).toBe(1);
   expect(ended.stderr).toMatch(/needs .* TiB .* are free; .*\[NOT_ENOUGH_MEMORY\]/);
 });
@@ -162,8 +176,62 @@ test("rows wider than the training data are refused, or cut", async () => {
   const dropped = await command(...args, "--wider", "drop", "--json");
   expect(dropped.code).toBe(0);
   expect(dropped.stderr).toContain(
-    "note: wide.txt: 1 values of features that the model does not have were left out.",
+    "note: wide.txt: 1 value of features that the model does not have was left out.",
   );
+});
+
+test("a run that fails leaves the run that it was to replace as it was", async () => {
+  const args = [...training, "--devices", "cpu", "--out", "kept"];
+  await command("train", "train.txt", ...args);
+  const names = ["config.json", "events.jsonl", "log.txt", "metrics.json", "model.safetensors"];
+  const contents = () => names.map((name) => readFileSync(path("kept", name)));
+  const before = contents();
+  const rate = ["--optimizer", "sgd", "--schedule", "step", "--schedule-factor", "1e38"];
+  const worse = [...rate, "--learning-rate", "1", "--force"];
+  const ended = await command("train", "train.txt", ...args, ...worse);
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toContain("was saved: kept/replacement/model.safetensors\n");
+  expect(ended.stderr).toContain("the earlier run in kept was not replaced; ");
+  expect(contents()).toEqual(before);
+  expect((await command("train", "train.txt", ...args, "--seed", "2", "--force")).code).toBe(0);
+  expect(readdirSync(path("kept")).toSorted()).toEqual(names);
+  expect(json("kept", "config.json")).toMatchObject({ seed: 2, optimizer: "adam" });
+});
+
+test("force replaces neither what the run reads nor a folder that is no run's", async () => {
+  const train = readFileSync(path("train.txt"));
+  mkdirSync(path("data"));
+  writeFileSync(path("data", "log.txt"), train);
+  const args = ["train", "data/log.txt", "--out", "data", "--force", "--epochs", "1"];
+  const noRun = await command(...args);
+  expect(noRun.code).toBe(2);
+  expect(noRun.stderr).toMatch(/no run lies there .*\[RUN_EXISTS\]\n$/);
+  writeFileSync(path("data", "events.jsonl"), "");
+  const input = await command(...args);
+  expect(input.code).toBe(2);
+  expect(input.stderr).toMatch(/data\/log\.txt, which it reads; .*\[RUN_EXISTS\]\n$/);
+  expect(readFileSync(path("data", "log.txt")).equals(train)).toBe(true);
+});
+
+test("a model that cannot be written is said, with what was saved beside it", async () => {
+  const args = [...training, "--devices", "cpu", "--out", "torn"];
+  const running = start(["train", "train.txt", ...args, "--epochs", "100000"], {
+    folder,
+    environment: { TMPDIR: folder },
+  });
+  await until(() => existsSync(path("torn", "events.jsonl")));
+  // A model cannot be renamed to a folder.
+  mkdirSync(path("torn", "model.safetensors"));
+  await until(() => readFileSync(path("torn", "events.jsonl"), "utf8").includes("merge"));
+  running.child.kill("SIGTERM");
+  const ended = await running.ended;
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr).toMatch(
+    /in torn: saved metrics\.json, events\.jsonl and log\.txt; not saved model\.safetensors: .*\[RUN_NOT_SAVED\]\n$/,
+  );
+  expect(json("torn", "metrics.json")).toMatchObject({ reason: "signal" });
+  const elsewhere = /saved elsewhere: (.*)\n/.exec(ended.stderr)?.[1] ?? "";
+  expect((await command("eval", elsewhere, "test.txt")).code).toBe(0);
 });
 
 test("a run that diverges says so, and saves the model of the last merge before", async () => {

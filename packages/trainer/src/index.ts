@@ -16,7 +16,13 @@ export {
 export { estimateMemory, type MemoryEstimate } from "./run/memory.js";
 export { evaluateModel, type EvaluateModelOptions } from "./run/evaluate-model.js";
 export { predict, type Prediction, type PredictOptions } from "./run/predictor.js";
-export { createRunFolder, refuseOccupied, runFiles, type RunFolder } from "./run/run-folder.js";
+export {
+  checkRunFolder,
+  createRunFolder,
+  runFiles,
+  type RunFolder,
+  type RunFolderOptions,
+} from "./run/run-folder.js";
 export { replay, type ReplayOptions } from "./run/replay.js";
 export { metricValue, parseTarget, type Target } from "./run/target.js";
 export type { EndRecord, EvaluationRecord, RunEvent, StartRecord } from "./run/run-event.js";

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { parse, resolve } from "node:path";
 import type { RunFolder, TrainResult } from "@heterosgd/trainer";
 import { programWords, quoted, shortPath } from "../invocation.js";
 import { formatCount, formatSeconds } from "../output/format.js";
@@ -35,25 +35,34 @@ export function runLines(folder: RunFolder, plan: Plan, result: TrainResult): re
     { text: "" },
     ...pairLines([
       ["trained", trained],
-      ["model", shortPath(folder.file("model"), process.cwd())],
-      ["run", shortPath(folder.path, process.cwd())],
+      ["model", shortPath(folder.file("model"), workingFolder())],
+      ["run", shortPath(folder.path, workingFolder())],
       ["next", nextCommand(folder, plan)],
     ]).map((text) => ({ text })),
   ];
+}
+
+/** The current folder; the root where it was deleted, as results are not to be lost for that. */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return parse(process.execPath).root;
+  }
 }
 
 /** A command that goes on from here, to be copied. */
 function nextCommand(folder: RunFolder, plan: Plan): string {
   const program = programWords({
     script: process.argv[1] ?? "heterosgd",
-    folder: process.cwd(),
+    folder: workingFolder(),
     environment: process.env,
   });
-  const model = quoted(shortPath(folder.file("model"), process.cwd()));
+  const model = quoted(shortPath(folder.file("model"), workingFolder()));
   const { config, data } = plan;
   const file = config.sample
     ? "--sample"
-    : quoted(shortPath(resolve(data.testFile ?? config.train ?? ""), process.cwd()));
+    : quoted(shortPath(resolve(data.testFile ?? config.train ?? ""), workingFolder()));
   return `${program} predict ${model} ${file} -k 5`;
 }
 

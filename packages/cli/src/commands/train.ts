@@ -1,9 +1,11 @@
+import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { availableMemory } from "node:process";
 import { saveModel } from "@heterosgd/model/node";
 import {
+  checkRunFolder,
   createRunFolder,
-  refuseOccupied,
+  runFiles,
   salvageOf,
   train as trainRows,
   type RunFolder,
@@ -17,7 +19,7 @@ import { CliError, describeError, exitCodes, type ExitCode } from "../errors.js"
 import { notesFor } from "../model-notes.js";
 import { formatSeconds, parseDuration } from "../output/format.js";
 import { showLive } from "../output/live.js";
-import type { Output } from "../output/output.js";
+import type { Line, Output } from "../output/output.js";
 import { checkEarly, checkMemory, planRun, type Plan } from "../plan.js";
 import { watchSignals, type Interruption } from "../signals.js";
 import { packageVersion } from "../version.js";
@@ -43,7 +45,12 @@ export async function trainCommand(
     checkEarly(decided);
     const folder = config.out ?? defaultFolder(decided, new Date());
     const dryRun = flags.dryRun === true;
-    if (!dryRun && !config.force) await refuseOccupied(folder);
+    const folderOptions = {
+      force: config.force,
+      inputs: [config.train, config.test, config.labelNames].filter((input) => input !== null),
+      unique: config.out === null,
+    };
+    await checkRunFolder(folder, folderOptions);
 
     output.say(config.sample ? "reading the bundled sample" : `reading ${config.train}`);
     const began = performance.now();
@@ -57,10 +64,17 @@ export async function trainCommand(
       if (dryRun) output.print(line);
       else output.say(line);
     }
-    if (dryRun) output.document(planDocument(plan, available));
     checkMemory(plan, available);
-    if (dryRun) return exitCodes.done;
-    return await runInFolder(folder, plan, lines, interruption, output);
+    if (dryRun) {
+      output.document(planDocument(plan, available));
+      return exitCodes.done;
+    }
+    const run = await createRunFolder(folder, storedConfig(plan.config), {
+      ...folderOptions,
+      onFailure: ({ message }) =>
+        output.warn(`${message}; training goes on without ${runFiles.events} and ${runFiles.log}`),
+    });
+    return await runInFolder(run, plan, lines, interruption, output);
   } finally {
     interruption.stopWatching();
   }
@@ -89,32 +103,74 @@ export function defaultFolder({ sample, train }: DecidedConfig, now: Date): stri
 }
 
 async function runInFolder(
-  path: string,
+  folder: RunFolder,
   plan: Plan,
   introduction: readonly string[],
   interruption: Interruption,
   output: Output,
 ): Promise<ExitCode> {
-  const folder = await createRunFolder(path, { force: plan.config.force });
-  await folder.json("config", storedConfig(plan.config));
   for (const line of introduction) folder.log(line);
   try {
     const result = await trainInFolder(folder, plan, interruption, output);
     const document = runDocument(folder, plan, result);
     const lines = runLines(folder, plan, result);
-    await saveParameters(folder, plan, result.parameters);
-    await folder.json("metrics", document);
-    for (const { text } of lines) folder.log(text);
-    await folder.close();
+    await keep(folder, plan, result, document, lines, output);
     for (const { text, style } of lines) output.print(text, style);
     output.document(document);
   } catch (error) {
     folder.log(`error: ${describeError(error)}`);
     await salvage(folder, plan, error, output);
     await folder.close().catch(() => undefined);
+    if (folder.draftPath !== folder.path) {
+      output.warn(
+        `the earlier run in ${folder.path} was not replaced; what this one left is in ${folder.draftPath}`,
+      );
+    }
     throw error;
   }
   return interruption.exitCode() ?? exitCodes.done;
+}
+
+/**
+ * Writes all that is left of a run to write, as much of it as can be.
+ *
+ * @throws CliError RUN_NOT_SAVED
+ */
+async function keep(
+  folder: RunFolder,
+  plan: Plan,
+  { parameters }: TrainResult,
+  document: unknown,
+  lines: readonly Line[],
+  output: Output,
+): Promise<void> {
+  for (const { text } of lines) folder.log(text);
+  const works = [
+    [runFiles.model, () => saveParameters(folder, plan, parameters, output)],
+    [runFiles.metrics, () => folder.metrics(document)],
+    [`${runFiles.events} and ${runFiles.log}`, () => folder.close()],
+  ] as const;
+  const saved: string[] = [];
+  const failures: { readonly what: string; readonly error: unknown }[] = [];
+  for (const [what, work] of works) {
+    try {
+      await work();
+      saved.push(what);
+    } catch (error) {
+      folder.log(`error: ${describeError(error)}`);
+      failures.push({ what, error });
+    }
+  }
+  const [first] = failures;
+  if (first === undefined) return folder.replace();
+  const lost = failures.map(({ what }) => what).join(", ");
+  const kept = saved.length === 0 ? "nothing of it" : saved.join(", ");
+  throw new CliError(
+    "RUN_NOT_SAVED",
+    `the run has ended, but could not be saved whole in ${folder.draftPath}: saved ${kept}; not saved ${lost}: ` +
+      describeError(first.error),
+    { cause: first.error },
+  );
 }
 
 async function trainInFolder(
@@ -147,17 +203,29 @@ async function trainInFolder(
   }
 }
 
+/** Saves the model into the folder; where that fails, among the temporary files, as it may have taken days. */
 async function saveParameters(
   folder: RunFolder,
   { config, data, shape }: Plan,
   parameters: Float32Array,
+  output: Output,
 ): Promise<void> {
-  await saveModel(folder.file("model"), {
+  const model = {
     shape,
     parameters,
     ...(data.labelNames === null ? {} : { labelNames: data.labelNames }),
     info: notesFor(config, data, { heterosgd: packageVersion() }),
-  });
+  };
+  try {
+    await saveModel(folder.draft("model"), model);
+  } catch (error) {
+    const elsewhere = join(tmpdir(), `heterosgd-${process.pid}-${runFiles.model}`);
+    await saveModel(elsewhere, model).then(
+      () => output.warn(`the model was saved elsewhere: ${elsewhere}`),
+      () => output.warn(`the model could not be saved elsewhere either: ${elsewhere}`),
+    );
+    throw error;
+  }
 }
 
 /** Saves what a failed run had merged, if it had merged anything. */
@@ -170,9 +238,9 @@ async function salvage(
   const parameters = salvageOf(error)?.parameters;
   if (parameters === undefined || parameters === null) return;
   try {
-    await saveParameters(folder, plan, parameters);
-    output.warn(`the model as of the last merge was saved: ${folder.file("model")}`);
+    await saveParameters(folder, plan, parameters, output);
+    output.warn(`the model as of the last merge was saved: ${folder.draft("model")}`);
   } catch (secondError) {
-    output.warn(`the model could not be saved either: ${describeError(secondError)}`);
+    output.warn(`the model could not be saved in the run's folder: ${describeError(secondError)}`);
   }
 }

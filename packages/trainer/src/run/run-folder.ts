@@ -1,81 +1,139 @@
 import { createWriteStream } from "node:fs";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { TrainerError } from "../errors.js";
+import { codeOf, makeFolders, probeFolder } from "./make-folders.js";
 import type { RunEvent } from "./run-event.js";
 
-/** Files of a run, by what they hold. */
+/** Files of a run, by what they hold. The events are what tells a run's folder from others. */
 export const runFiles = {
   config: "config.json",
   events: "events.jsonl",
-  metrics: "metrics.json",
   model: "model.safetensors",
   log: "log.txt",
+  metrics: "metrics.json",
 } as const;
+
+type RunFile = keyof typeof runFiles;
+
+const fileKeys = Object.keys(runFiles) as RunFile[];
+
+/** Where a run lies that is to replace an earlier one, until it is complete. */
+const replacementFolder = "replacement";
+
+export interface RunFolderOptions {
+  /** Replaces the run that is there, once the new one is complete. Default: false. */
+  readonly force?: boolean;
+  /** Files that the run reads, which it must not replace. Default: none. */
+  readonly inputs?: readonly string[];
+  /** Takes `path-2`, `path-3` and so on where the path is taken. Default: false. */
+  readonly unique?: boolean;
+}
 
 /** The folder that a run leaves behind. */
 export interface RunFolder {
   readonly path: string;
-  file(name: keyof typeof runFiles): string;
-  /** Appends a line to the event stream. */
+  /** Where a file of the run lies once the run is complete. */
+  file(name: RunFile): string;
+  /** The folder in which the files are written: another than `path` while an earlier run lies there. */
+  readonly draftPath: string;
+  /** Where a file is written. */
+  draft(name: RunFile): string;
+  /** Appends a line to the event stream; does nothing after `close`. */
   event(event: RunEvent): void;
-  /** Appends a line of the log that people read. */
+  /** Appends a line of the log that people read; does nothing after `close`. */
   log(line: string): void;
-  /** Writes a JSON document so that it is there whole or not at all. */
-  json(name: "config" | "metrics", value: unknown): Promise<void>;
-  /** Waits until all events are written. @throws TrainerError RUN_FOLDER if any could not be. */
+  /** Writes the metrics so that they are there whole or not at all. @throws TrainerError RUN_FOLDER */
+  metrics(value: unknown): Promise<void>;
+  /** Waits until events and log are written. @throws TrainerError RUN_FOLDER if any could not be. */
   close(): Promise<void>;
+  /** After `close`: puts the files in place of an earlier run's. @throws TrainerError RUN_FOLDER */
+  replace(): Promise<void>;
 }
 
 /**
- * Refuses a folder that a new run would write over: ask before anything costly is done for the run.
+ * Refuses a folder that `createRunFolder` would refuse, and leaves nothing behind: ask before anything costly is done
+ * for the run.
  *
- * @throws TrainerError RUN_EXISTS if the folder holds anything.
+ * @throws TrainerError RUN_EXISTS, RUN_FOLDER
  */
-export async function refuseOccupied(path: string): Promise<void> {
-  let present: readonly string[];
+export async function checkRunFolder(path: string, options: RunFolderOptions = {}): Promise<void> {
   try {
-    present = await readdir(path);
-  } catch {
-    return; // Whatever is wrong with it shows when it is made.
-  }
-  if (present.length === 0) return;
-  const names = `${present.slice(0, 3).join(", ")}${present.length > 3 ? ", …" : ""}`;
-  throw new TrainerError(
-    "RUN_EXISTS",
-    `${path} already holds files (${names}); choose another folder, or pass --force to replace the run there`,
-  );
-}
-
-/**
- * Makes the folder of a new run.
- *
- * @param force - replaces the files of an earlier run that is there (and nothing else in the folder).
- * @throws TrainerError RUN_EXISTS if the folder holds anything; RUN_FOLDER if it cannot be made or written to.
- */
-export async function createRunFolder(
-  path: string,
-  { force = false }: { readonly force?: boolean } = {},
-): Promise<RunFolder> {
-  const file = (name: keyof typeof runFiles) => join(path, runFiles[name]);
-  try {
-    await mkdir(path, { recursive: true });
-    if (!force) await refuseOccupied(path);
-    for (const name of Object.keys(runFiles))
-      await rm(file(name as keyof typeof runFiles), { force: true });
-    await writeFile(file("events"), "");
-    await writeFile(file("log"), "");
+    if (options.unique === true) return await probeFolder(dirname(path));
+    await holdsRun(path, options);
+    await probeFolder(path);
   } catch (error) {
     throw asFolderError(path, error);
   }
+}
 
-  let failure: Error | undefined;
+/**
+ * Makes the folder of a new run. Where `force` replaces an earlier run, the files are written into a folder
+ * `replacement` within, and the earlier run stays as it is until `replace` is called.
+ *
+ * @param config - what `config.json` is to hold.
+ * @param onFailure - told once, as soon as an event or a line of the log could not be written; all later ones are
+ * dropped, and `close` will throw the same.
+ * @throws TrainerError RUN_EXISTS if the folder holds anything, unless `force` is set and it is a run whose files are
+ * none of the inputs; RUN_FOLDER if it cannot be made or written to. Nothing is left behind then.
+ */
+export async function createRunFolder(
+  path: string,
+  config: unknown,
+  {
+    onFailure,
+    ...options
+  }: RunFolderOptions & { readonly onFailure?: (error: TrainerError) => void } = {},
+): Promise<RunFolder> {
+  const folders: string[] = [];
+  const files: string[] = [];
+  try {
+    if (options.unique === true) return await open(await makeUnique(path, folders), false);
+    const replaces = await holdsRun(path, options);
+    await makeFolders(replaces ? join(path, replacementFolder) : path, folders);
+    return await open(path, replaces);
+  } catch (error) {
+    for (const file of files) await rm(file, { force: true }).catch(() => undefined);
+    for (const made of folders.toReversed()) await rmdir(made).catch(() => undefined);
+    throw asFolderError(path, error);
+  }
+
+  async function open(at: string, replaces: boolean): Promise<RunFolder> {
+    const draftPath = replaces ? join(at, replacementFolder) : at;
+    const draft = (name: RunFile) => join(draftPath, runFiles[name]);
+    // What an earlier attempt to replace the run left.
+    if (replaces) for (const name of fileKeys) await rm(draft(name), { force: true });
+    for (const name of ["events", "log"] as const) {
+      // Exclusively, as another run may have begun in the same folder.
+      await writeFile(draft(name), "", { flag: "wx" });
+      files.push(draft(name));
+    }
+    files.push(draft("config"));
+    await writeJson(draft("config"), config);
+    return openRunFolder(at, draftPath, onFailure);
+  }
+}
+
+function openRunFolder(
+  path: string,
+  draftPath: string,
+  onFailure: ((error: TrainerError) => void) | undefined,
+): RunFolder {
+  const file = (name: RunFile) => join(path, runFiles[name]);
+  const draft = (name: RunFile) => join(draftPath, runFiles[name]);
+  let failure: TrainerError | undefined;
   const append = (name: "events" | "log") => {
-    const stream = createWriteStream(file(name), { flags: "a" });
-    stream.on("error", (error) => (failure ??= error));
+    const stream = createWriteStream(draft(name), { flags: "a" });
+    stream.on("error", (error) => {
+      if (failure !== undefined) return;
+      failure = asFolderError(path, error, "");
+      onFailure?.(failure);
+    });
     const closed = new Promise<void>((resolve) => stream.on("close", resolve));
     return {
-      write: (line: string) => void (failure ?? stream.write(`${line}\n`)),
+      write(line: string) {
+        if (failure === undefined && !stream.writableEnded) stream.write(`${line}\n`);
+      },
       close() {
         stream.end();
         return closed;
@@ -88,37 +146,121 @@ export async function createRunFolder(
   return {
     path,
     file,
+    draftPath,
+    draft,
     event: (event) => events.write(JSON.stringify(event)),
-    log: log.write,
-    async json(name, value) {
-      const temporary = `${file(name)}.tmp`;
-      try {
-        await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, { flush: true });
-        await rename(temporary, file(name));
-      } catch (error) {
-        throw asFolderError(path, error);
-      }
-    },
+    log: (line) => log.write(line),
+    metrics: (value) =>
+      writeJson(draft("metrics"), value).catch((error: unknown) => {
+        throw asFolderError(path, error, "");
+      }),
     async close() {
       await Promise.all([events.close(), log.close()]);
-      if (failure !== undefined) throw asFolderError(path, failure);
+      if (failure !== undefined) throw failure;
+    },
+    async replace() {
+      if (draftPath === path) return;
+      try {
+        // They tell that a run is complete: the old ones go first, the new ones come last.
+        await rm(file("metrics"), { force: true });
+        for (const name of fileKeys) await rename(draft(name), file(name));
+        // It may hold files of other origin.
+        await rmdir(draftPath).catch(() => undefined);
+      } catch (error) {
+        throw asFolderError(path, error, "");
+      }
     },
   };
 }
 
-function asFolderError(path: string, error: unknown): TrainerError {
+/** Makes a folder that was not there before, and returns its path. */
+async function makeUnique(path: string, made: string[]): Promise<string> {
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? path : `${path}-${number}`;
+    await makeFolders(candidate, made);
+    if (made.at(-1) === candidate) return candidate;
+  }
+}
+
+/**
+ * Whether a run lies at `path` that is to be replaced.
+ *
+ * @throws TrainerError RUN_EXISTS if anything lies there that must not be; the system's error.
+ */
+async function holdsRun(
+  path: string,
+  { force = false, inputs = [] }: RunFolderOptions,
+): Promise<boolean> {
+  const present: readonly string[] = await readdir(path).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  });
+  if (present.length === 0) return false;
+  const isRun = present.includes(runFiles.events);
+  const names = `${present.slice(0, 3).join(", ")}${present.length > 3 ? ", …" : ""}`;
+  if (!isRun || !force) {
+    const hint = isRun
+      ? ", or pass --force to replace the run there"
+      : `: no run lies there that could be replaced (it has no ${runFiles.events})`;
+    throw new TrainerError(
+      "RUN_EXISTS",
+      `${path} already holds files (${names}); choose another folder${hint}`,
+    );
+  }
+  for (const folder of [path, join(path, replacementFolder)]) {
+    for (const name of fileKeys) await refuseInput(join(folder, runFiles[name]), inputs);
+  }
+  return true;
+}
+
+/** @throws TrainerError RUN_EXISTS if the file is one of the inputs, under whatever name. */
+async function refuseInput(file: string, inputs: readonly string[]): Promise<void> {
+  const own = await identityOf(file);
+  if (own === null) return;
+  for (const input of inputs) {
+    if ((await identityOf(input)) !== own) continue;
+    throw new TrainerError(
+      "RUN_EXISTS",
+      `the run would replace ${file}, which it reads; choose another folder`,
+    );
+  }
+}
+
+async function identityOf(path: string): Promise<string | null> {
+  return stat(path, { bigint: true }).then(
+    ({ dev, ino }) => `${dev}:${ino}`,
+    () => null,
+  );
+}
+
+async function writeJson(file: string, value: unknown): Promise<void> {
+  const temporary = `${file}.tmp`;
+  try {
+    await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, { flush: true });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+function asFolderError(
+  path: string,
+  error: unknown,
+  hint = "; choose another with --out",
+): TrainerError {
   if (error instanceof TrainerError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
+  const isFile = "it, or a part of its path, is a file";
   const why: Record<string, string> = {
     EACCES: "permission denied",
     EROFS: "the file system is read-only",
     ENOSPC: "the disk is full",
-    ENOTDIR: "a part of the path is a file",
-    EEXIST: "it is a file",
+    ENOENT: "no folder can be made there",
+    ENOTDIR: isFile,
+    EEXIST: isFile,
   };
-  return new TrainerError(
-    "RUN_FOLDER",
-    `cannot write the run folder ${path}: ${why[code ?? ""] ?? message}; choose another with --out`,
-    { cause: error },
-  );
+  const reason = why[codeOf(error) ?? ""] ?? (error as Error).message;
+  return new TrainerError("RUN_FOLDER", `cannot write the run folder ${path}: ${reason}${hint}`, {
+    cause: error,
+  });
 }
