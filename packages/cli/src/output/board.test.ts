@@ -87,6 +87,14 @@ test("after the terminal became narrower, all rows of the broken lines are gone 
   expect(writes[1]).toContain(`${ESC}[3A`);
 });
 
+test("a terminal that does not know its size is taken for 80 by 24", () => {
+  const writes: string[] = [];
+  const board = createBoard({ write: (text: string) => writes.push(text), columns: 0, rows: 0 });
+  board.draw(Array.from({ length: 30 }, () => ({ text: "x".repeat(100) })));
+  expect(writes[0]).toContain(`${"x".repeat(78)}…`);
+  expect(writes[0]).toContain("  and 8 more");
+});
+
 test("lines fit the terminal, and what has no room is counted", () => {
   const lines = Array.from({ length: 6 }, (_, i) => ({ text: `${i}`.repeat(30) }));
   const shown = fitted(lines, 20, 5);

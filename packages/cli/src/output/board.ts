@@ -22,7 +22,8 @@ export function createBoard(stream: TextStream): Board {
   let shown: readonly string[] = [];
   let open = true;
 
-  const columns = () => Math.max(20, stream.columns ?? 80);
+  // A terminal that does not know its size says 0.
+  const columns = () => Math.max(20, stream.columns || 80);
 
   /** To the first shown line's beginning. After a resize the terminal may have broken lines anew. */
   const up = () => {
@@ -37,7 +38,7 @@ export function createBoard(stream: TextStream): Board {
     if (!open) return;
     lines = next;
     const back = up();
-    const cut = fitted(next, columns(), stream.rows ?? 24);
+    const cut = fitted(next, columns(), stream.rows || 24);
     const body = cut.map(
       ({ text, style }) =>
         `${style === undefined ? text : paint(style, text)}${CLEAR_TO_END_OF_LINE}\n`,

@@ -6,7 +6,7 @@ import { createProgress, type ProgressLimits } from "./progress.js";
 import { overallLine, statusLines } from "./status.js";
 
 const FRAME_MS = 100;
-/** Between two lines where nothing is redrawn. */
+/** Between two lines at least where nothing is redrawn. */
 const LINE_SECONDS = 3;
 /** After which a line is due even without an evaluation or a new epoch. */
 const SILENCE_SECONDS = 60;
@@ -26,7 +26,8 @@ export function showLive(
   const progress = createProgress(limits);
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
-  const isTerminal = output.stderr.isTTY === true && output.verbosity !== "quiet";
+  const isTerminal =
+    output.stderr.isTTY === true && output.verbosity !== "quiet" && process.env["TERM"] !== "dumb";
   const board = isTerminal ? createBoard(output.stderr) : null;
   let lastLine = -Infinity;
 
@@ -46,7 +47,8 @@ export function showLive(
   function line(at: number): void {
     const text = overallLine(progress.snapshot(at));
     log(text);
-    if (board !== null || at - lastLine < LINE_SECONDS) return;
+    // Above the status rows there is room for each.
+    if (board === null && at - lastLine < LINE_SECONDS) return;
     lastLine = at;
     output.say(text);
   }

@@ -37,6 +37,13 @@ test("quiet leaves warnings, verbose adds details", () => {
   expect(sayEverything({ verbosity: "verbose" }).error).toBe("word\ndetail\nwarning\n");
 });
 
+test("words that hold control characters command no terminal", () => {
+  const { output, written } = outputWith({});
+  output.print("a\u001b[2J\nb");
+  output.say("a\rb");
+  expect(written).toEqual({ out: "a\\u001b[2J\nb\n", error: "a\\u000db\n" });
+});
+
 test("pinned lines are taken away for a word and drawn again", () => {
   const { output, written } = outputWith({});
   output.pin({

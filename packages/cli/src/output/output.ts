@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { printable } from "./format.js";
 
 /** How much is said on stderr. */
 export type Verbosity = "quiet" | "normal" | "verbose";
@@ -58,9 +59,10 @@ export function createOutput({ stdout, stderr, verbosity, json }: OutputOptions)
   const paint = painterFor(stdout);
   const paintError = painterFor(stderr);
 
-  function toStderr(text: string): void {
+  function toStderr(text: string, style?: Style): void {
+    const safe = printableLines(text);
     pinned?.clear();
-    stderr.write(`${text}\n`);
+    stderr.write(`${style === undefined ? safe : paintError(style, safe)}\n`);
     pinned?.redraw();
   }
 
@@ -69,18 +71,24 @@ export function createOutput({ stdout, stderr, verbosity, json }: OutputOptions)
     json,
     stderr,
     print(text, style) {
-      if (!json) stdout.write(`${style === undefined ? text : paint(style, text)}\n`);
+      if (json) return;
+      const safe = printableLines(text);
+      stdout.write(`${style === undefined ? safe : paint(style, safe)}\n`);
     },
     document: (value) => void (json && stdout.write(`${JSON.stringify(value, null, 2)}\n`)),
     say(text) {
       if (verbosity !== "quiet") toStderr(text);
     },
     detail(text) {
-      if (verbosity === "verbose") toStderr(paintError("dim", text));
+      if (verbosity === "verbose") toStderr(text, "dim");
     },
-    warn: (text) => toStderr(paintError("yellow", text)),
+    warn: (text) => toStderr(text, "yellow"),
     pin: (lines) => void (pinned = lines),
   };
+}
+
+function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
 }
 
 /** Styles text where the stream shows colours. Node heeds NO_COLOR and FORCE_COLOR when it is asked. */

@@ -34,36 +34,44 @@ test("says what was evaluated, and how rows without labels count", () => {
   );
 });
 
+const device: DeviceSummary = {
+  device: 0,
+  name: "device 0 (cpu)",
+  kernels: "plain",
+  rows: 750,
+  updates: 6,
+  rowsPerSecond: 1234.5,
+  batchRows: 128,
+  weight: 0.75,
+  leastWeight: 0.7,
+  usage: { training: 6, evaluating: 2, merging: 1, waiting: 1 },
+  lost: null,
+};
+
 test("each device's time is split to a hundred percent", () => {
-  const device: DeviceSummary = {
-    device: 0,
-    name: "device 0 (cpu)",
-    kernels: "plain",
-    rows: 750,
-    updates: 6,
-    rowsPerSecond: 1234.5,
-    batchRows: 128,
-    weight: 0.75,
-    leastWeight: 0.7,
-    usage: { training: 6, evaluating: 2, merging: 1, waiting: 1 },
-    lost: null,
-  };
   const lost = { ...device, rows: 250, batchRows: null, weight: null, lost: "gone" };
-  const [heading = "", first = "", second = ""] = deviceLines([device, lost]);
-  expect(heading.split(/ {2,}/)).toEqual([
-    "device",
-    "kernels",
-    "rows",
-    "share",
-    "updates",
-    "rows/s",
-    "batch",
-    "weight",
-    "training",
-    "evaluating",
-    "merging",
-    "waiting",
+  const lines = deviceLines([device, lost]);
+  const empty = lines.indexOf("");
+  const [work, time] = [lines.slice(0, empty), lines.slice(empty + 1)];
+  expect(work.map((line) => line.split(/ {2,}/))).toEqual([
+    ["device", "rows", "share", "updates", "rows/s", "batch", "last weight"],
+    ["device 0 (cpu)", "750", "75.0 %", "6", "1,235", "128", "0.750"],
+    ["device 0 (cpu)", "250", "25.0 %", "6", "1,235", "-", "-"],
   ]);
-  expect(first).toMatch(/750 +75\.0 % +6 +1,235 +128 +0\.750 +60\.0 % +20\.0 % +10\.0 % +10\.0 %$/);
-  expect(second).toMatch(/- +- +lost$/);
+  expect(time.map((line) => line.split(/ {2,}/))).toEqual([
+    ["device", "kernels", "training", "evaluating", "merging", "waiting"],
+    ["device 0 (cpu)", "plain", "60.0 %", "20.0 %", "10.0 %", "10.0 %"],
+    ["device 0 (cpu)", "plain", "lost"],
+  ]);
+});
+
+test("what each device did fits 80 columns", () => {
+  const many = {
+    ...device,
+    name: "device 10 (cpu@0.25)",
+    rows: 9_999_999,
+    updates: 99_999,
+    rowsPerSecond: 999_999,
+  };
+  for (const line of deviceLines([many])) expect(line.length).toBeLessThanOrEqual(80);
 });

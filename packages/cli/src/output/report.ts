@@ -1,7 +1,7 @@
 /** The end of a run or evaluation, for people and for machines. */
 import type { Metrics } from "@heterosgd/model";
 import type { DeviceSummary, DeviceUsage } from "@heterosgd/trainer";
-import { formatCount, formatShare } from "./format.js";
+import { counted, formatCount, formatShare } from "./format.js";
 import { left, right, tableLines } from "./table.js";
 
 const metricNames = { precision: "P", ndcg: "nDCG", recall: "R" } as const;
@@ -40,8 +40,8 @@ export function evaluatedWords(what: "test" | "validation", metrics: Metrics): s
   const without =
     rowsWithoutLabels === 0
       ? ""
-      : `, of which ${formatCount(rowsWithoutLabels)} without labels count as 0`;
-  return `${name} (${formatCount(rows)} rows${without})`;
+      : `, of which ${formatCount(rowsWithoutLabels)} without labels ${rowsWithoutLabels === 1 ? "counts" : "count"} as 0`;
+  return `${name} (${counted(rows, "row")}${without})`;
 }
 
 const usageColumns = [
@@ -51,27 +51,31 @@ const usageColumns = [
   "waiting",
 ] as const satisfies readonly (keyof DeviceUsage)[];
 
-/** What each device did, and how its time was split. */
+/** What each device did, then how its time was split: two tables, each within 80 columns. */
 export function deviceLines(devices: readonly DeviceSummary[]): readonly string[] {
   const all = devices.reduce((sum, { rows }) => sum + rows, 0);
-  return tableLines(
-    [
-      left("device"),
-      left("kernels"),
-      ...["rows", "share", "updates", "rows/s", "batch", "weight", ...usageColumns].map(right),
-    ],
-    devices.map((device) => [
-      device.name,
-      device.kernels,
-      formatCount(device.rows),
-      formatShare(all === 0 ? 0 : device.rows / all),
-      formatCount(device.updates),
-      formatCount(device.rowsPerSecond),
-      device.batchRows === null ? "-" : formatCount(device.batchRows),
-      device.weight === null ? "-" : device.weight.toFixed(3),
-      ...usageCells(device),
-    ]),
-  );
+  return [
+    ...tableLines(
+      [
+        left("device"),
+        ...["rows", "share", "updates", "rows/s", "batch", "last weight"].map(right),
+      ],
+      devices.map((device) => [
+        device.name,
+        formatCount(device.rows),
+        formatShare(all === 0 ? 0 : device.rows / all),
+        formatCount(device.updates),
+        formatCount(device.rowsPerSecond),
+        device.batchRows === null ? "-" : formatCount(device.batchRows),
+        device.weight === null ? "-" : device.weight.toFixed(3),
+      ]),
+    ),
+    "",
+    ...tableLines(
+      [left("device"), left("kernels"), ...usageColumns.map(right)],
+      devices.map((device) => [device.name, device.kernels, ...usageCells(device)]),
+    ),
+  ];
 }
 
 function usageCells({ usage, lost }: DeviceSummary): readonly string[] {

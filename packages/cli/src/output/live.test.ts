@@ -1,0 +1,41 @@
+import type { RunEvent } from "@heterosgd/trainer";
+import { afterEach, expect, test, vi } from "vitest";
+import { showLive } from "./live.js";
+import { createOutput } from "./output.js";
+
+afterEach(() => void vi.unstubAllEnvs());
+
+const limits = { rows: 10, epochs: 2, maxSteps: null, maxSeconds: null, evaluates: false };
+const start = {
+  at: 0,
+  type: "start",
+  devices: [{ device: 0, name: "device 0 (cpu)", kernels: "plain" }],
+} as unknown as RunEvent;
+const epoch = (at: number) => ({ at, type: "epoch", epoch: 0 }) as unknown as RunEvent;
+
+/** What a run writes of two epochs, of which only the second ends after some time. */
+function written(isTTY: boolean): string {
+  let text = "";
+  const stream = { write: (part: string) => (text += part), isTTY, columns: 80, rows: 24 };
+  const output = createOutput({ stdout: stream, stderr: stream, verbosity: "normal", json: false });
+  const view = showLive(output, limits, () => undefined);
+  for (const event of [start, epoch(1), epoch(5)]) view.event(event);
+  view.close();
+  return text;
+}
+
+test("on a terminal every epoch's line stays", () => {
+  vi.stubEnv("TERM", "xterm");
+  const text = written(true);
+  expect(text.match(/^.*epoch 1\/2/gm)).toHaveLength(2);
+  expect(text).toContain("\u001b[?25h");
+});
+
+test("elsewhere lines come now and then, and a dumb terminal is treated so", () => {
+  vi.stubEnv("TERM", "dumb");
+  for (const isTTY of [true, false]) {
+    const text = written(isTTY);
+    expect(text).not.toContain("\u001b");
+    expect(text.match(/^epoch 1\/2/gm)).toHaveLength(1);
+  }
+});
