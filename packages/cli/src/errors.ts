@@ -112,14 +112,9 @@ export function errorDocument(error: unknown): unknown {
 }
 
 function messageOf(error: unknown): string {
+  const { message } = named(error);
   const hint = error instanceof CliError && error.hint !== null ? `; ${error.hint}` : "";
-  return (
-    inFlags(
-      named(error)
-        .message.trim()
-        .replaceAll(/\s*\n\s*/g, " "),
-    ) + hint
-  );
+  return inFlags(message.trim().replaceAll(/\s*\n\s*/g, " ")) + hint;
 }
 
 // The packages name their options as programs write them.
