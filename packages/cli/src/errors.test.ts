@@ -43,6 +43,15 @@ test("messages of the packages name flags instead of options of functions", () =
   expect(describeError(error)).toBe("leave them out with --wider drop. [TOO_WIDE]");
 });
 
+test("messages say what the model has, not what a function was asked for", () => {
+  const error = new SparseError("TOO_WIDE", "index 9, but at most 5 features are asked for");
+  expect(describeError(error)).toBe("index 9, but the model has 5 features [TOO_WIDE]");
+});
+
+test("a name in a message commands no terminal", () => {
+  expect(describeError(new Error("\u001b[2J.txt"))).toBe("\\u001b[2J.txt");
+});
+
 test("the stack shows causes too", () => {
   const stack = describeStack(new Error("outer", { cause: new Error("inner") }));
   expect(stack).toMatch(/outer[\s\S]*caused by Error: inner/);

@@ -1,3 +1,4 @@
+import { printable } from "./output/format.js";
 import type { MergeErrorCode } from "@heterosgd/merge";
 import type { ModelErrorCode } from "@heterosgd/model";
 import type { SchedulerErrorCode } from "@heterosgd/scheduler";
@@ -114,7 +115,7 @@ export function errorDocument(error: unknown): unknown {
 function messageOf(error: unknown): string {
   const { message } = named(error);
   const hint = error instanceof CliError && error.hint !== null ? `; ${error.hint}` : "";
-  return inFlags(message.trim().replaceAll(/\s*\n\s*/g, " ")) + hint;
+  return printable(inFlags(message.trim().replaceAll(/\s*\n\s*/g, " ")) + hint);
 }
 
 // The packages name their options as programs write them.
@@ -124,6 +125,8 @@ const flagsForOptions = [
   ["indexBase: 0", "--index-base 0"],
   ["header: false", "--format xc-rows"],
   ["by a LIBSVM reader", "with --format libsvm"],
+  // What reading is bounded by.
+  [/at most (\d+)( \w+)? are asked for/g, "the model has $1$2"],
 ] as const;
 
 function inFlags(message: string): string {

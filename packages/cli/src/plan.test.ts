@@ -1,5 +1,6 @@
 import { allocateShared, createDatasetBuilder } from "@heterosgd/sparse";
 import { expect, test } from "vitest";
+import { planLines } from "./commands/train-plan.js";
 import { decide } from "./config/complete.js";
 import { trainSchema, type TrainConfig } from "./config/schema.js";
 import type { TrainingData } from "./data.js";
@@ -58,6 +59,25 @@ test("a run that does not fit is refused with both numbers", () => {
     expect.objectContaining({ code: "NOT_ENOUGH_MEMORY" }),
   );
   expect(() => checkMemory(plan, 1000)).toThrow(/needs 4\d\.\d MiB .* 0\.977 KiB are free/);
+});
+
+test("what is still to be taken is part of the total", () => {
+  const { memory } = planRun(decided({}), data);
+  expect(memory.total - memory.trainData - memory.evaluationData).toBe(
+    bytesToTake(planRun(decided({}), data)),
+  );
+  expect(memory.total).toBeGreaterThan(memory.threads);
+});
+
+test("a plan's lines name momentum and perturbation where there are any", () => {
+  const algorithmOf = (values: Partial<TrainConfig>) =>
+    planLines(planRun(decided(values), data), 2 ** 30).find((line) => line.startsWith("algorithm"));
+  expect(algorithmOf({ megaBatch: 1 })).toContain("a merge every row, seed 1");
+  expect(algorithmOf({ momentum: 0.9 })).toContain("rows with momentum 0.9, seed");
+  expect(algorithmOf({ perturbation: 0.1 })).toContain("rows with perturbation 0.1, seed");
+  expect(algorithmOf({ momentum: 0.9, perturbation: 0.1 })).toContain(
+    "with momentum 0.9 and perturbation 0.1",
+  );
 });
 
 test("durations become seconds", () => {

@@ -25,7 +25,12 @@ export interface Plan {
   readonly shape: ModelShape;
   readonly parameters: number;
   readonly options: Omit<TrainOptions, "signal" | "onEvent">;
-  readonly memory: MemoryEstimate;
+  readonly memory: RunMemory;
+}
+
+/** What a run takes, in bytes, the devices' threads in the total too. */
+export interface RunMemory extends MemoryEstimate {
+  readonly threads: number;
 }
 
 /** The devices that a text names; `auto`: one a core. @throws TrainerError DEVICE_SPEC */
@@ -43,6 +48,9 @@ export function checkEarly(config: DecidedConfig): void {
   if (config.target !== null) parseTarget(config.target);
   algorithms[config.algorithm].create(complete(config, config.batch));
 }
+
+/** What a worker thread takes for itself. */
+const THREAD_BYTES = 20 * 2 ** 20;
 
 /** Elements that an array has room for. */
 const MOST_PARAMETERS = 2 ** 32;
@@ -90,7 +98,9 @@ export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
     ...(config.maxTime === null ? {} : { maxSeconds: parseDuration(config.maxTime) }),
     ...(target === null ? {} : { target }),
   };
-  const memory = estimateMemory(options);
+  const estimate = estimateMemory(options);
+  const threads = THREAD_BYTES * devices.length;
+  const memory = { ...estimate, threads, total: estimate.total + threads };
   return { config, data, shape, parameters: layout.parameterCount, options, memory };
 }
 
@@ -98,18 +108,10 @@ function withCutoff(cutoffs: readonly number[], k: number): readonly number[] {
   return [...new Set([...cutoffs, k])].toSorted((a, b) => a - b);
 }
 
-/** What a worker thread takes for itself. */
-const THREAD_BYTES = 20 * 2 ** 20;
-
-/** Bytes that the devices' threads take for themselves. */
-export function threadBytes({ options }: Plan): number {
-  return THREAD_BYTES * options.devices.length;
-}
-
 /** Bytes that the run will take on top of the data, which is in memory already. */
-export function bytesToTake(plan: Plan): number {
-  const { total, trainData, evaluationData } = plan.memory;
-  return total - trainData - evaluationData + threadBytes(plan);
+export function bytesToTake({ memory }: Plan): number {
+  const { total, trainData, evaluationData } = memory;
+  return total - trainData - evaluationData;
 }
 
 /**

@@ -48,13 +48,20 @@ export async function runProgram(
     exitCode = await work(output);
   });
   try {
-    await program.parseAsync([...words], { from: "user" });
+    await program.parseAsync(understoodHelp(program, words), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.help") return exitCodes.usage;
     if (error.exitCode !== 0) throw usageError(error);
   }
   return exitCode;
+}
+
+/** `help VERB` of a verb that there is not as that verb, whose error says what was meant. */
+function understoodHelp(program: Command, words: readonly string[]): string[] {
+  const [first, verb] = words;
+  const isKnown = program.commands.some((command) => command.name() === verb);
+  return first === "help" && verb !== undefined && !isKnown ? [verb] : [...words];
 }
 
 function createProgram(run: (flags: Flags, work: Work) => Promise<void>): Command {
@@ -69,14 +76,14 @@ function createProgram(run: (flags: Flags, work: Work) => Promise<void>): Comman
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
 
-  const verb = (words: string, summary: string, schema: OptionSchema | null, argument?: string) => {
+  const verb = (words: string, summary: string, schema: OptionSchema | null) => {
     const command = program.command(words).description(summary);
-    if (schema !== null) addOptions(command, schema, argument);
+    if (schema !== null) addOptions(command, schema);
     return command;
   };
 
   addOutputOptions(
-    verb("train [file]", "Train a model on a data file.", trainSchema, "train")
+    verb("train [file]", "Train a model on a data file.", trainSchema)
       .optionsGroup("Configuration:")
       .option("-c, --config <file>", "JSON file with any of these options; flags win over it.")
       .option(
@@ -102,7 +109,7 @@ Examples:
     );
 
   addOutputOptions(
-    verb("eval <model> [file]", "Evaluate a model on a data file.", evalSchema),
+    verb("eval <model> [file]", "Evaluate a model, or a run's, on a data file.", evalSchema),
   ).action((model: string, file: string | undefined, flags: Flags) =>
     run(flags, async (output) =>
       (await import("./commands/eval.js")).evalCommand(model, file, flags, output),
@@ -112,7 +119,7 @@ Examples:
   addOutputOptions(
     verb(
       "predict <model> [file]",
-      "Predict labels for the rows of a file, or of standard input: a JSON line a row.",
+      "Predict labels for the rows of a file, or of standard input: a JSON line a row. A run's folder stands for its model.",
       predictSchema,
     ),
     { json: false },
@@ -173,27 +180,24 @@ Examples:
   return program;
 }
 
-/**
- * Adds the options of a schema as flags, without values of their own: the schema has the defaults.
- *
- * @param argument - the option that is the verb's argument too; help shows it there.
- */
-function addOptions(command: Command, schema: OptionSchema, argument?: string): void {
+/** Adds the options of a schema as flags, without values of their own: the schema has the defaults. */
+function addOptions(command: Command, schema: OptionSchema): void {
   for (const [key, type] of optionsOf(schema)) {
     const { group, short, value } = lookOf(type);
     const flag = flagName(key);
     const isOn = defaultOf(type);
     const help = `${type.description ?? ""}${valueWords(type)}`;
-    const add = (words: string, isHidden: boolean) => {
-      const option = new Option(words, help).helpGroup(`${group}:`);
-      command.addOption(isHidden ? option.hideHelp() : option);
+    const add = (words: string, { text = help, hidden = false } = {}) => {
+      const option = new Option(words, text).helpGroup(`${group}:`);
+      command.addOption(hidden ? option.hideHelp() : option);
     };
     if (isSwitch(type)) {
       // Both, so that a flag can undo what a file says; help shows the one that changes the default.
-      add(`--${flag}`, isOn === true);
-      add(`--no-${flag}`, isOn === false);
+      add(`--${flag}`, { hidden: isOn === true });
+      const text = typeof isOn === "boolean" ? help : `The opposite of --${flag}.`;
+      add(`--no-${flag}`, { text, hidden: isOn === false });
     } else {
-      add(`${short === undefined ? "" : `-${short}, `}--${flag} <${value}>`, key === argument);
+      add(`${short === undefined ? "" : `-${short}, `}--${flag} <${value}>`);
     }
   }
 }

@@ -36,6 +36,8 @@ const cases: readonly (readonly [what: string, args: string, code: number, messa
     /'--epoch'; did you mean --epochs\? \[USAGE\]/,
   ],
   ["a flag without its value", "train train.txt --epochs", 2, /--epochs <N>.* missing/],
+  ["help of an unknown verb", "help trian", 2, /unknown command 'trian'; did you mean train\?/],
+  ["two things to print", "config --schema --defaults", 2, /--defaults and --schema .*\[USAGE\]/],
   ["too many arguments", "train train.txt more.txt", 2, /too many arguments.* \[USAGE\]/],
   ["a missing argument", "eval", 2, /missing required argument 'model' \[USAGE\]/],
   ["no rows to evaluate", "eval m", 2, /no file of rows is named; .*\[USAGE\]/],

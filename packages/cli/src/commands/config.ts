@@ -15,12 +15,24 @@ import { pairLines } from "../output/table.js";
 import { suggest } from "../suggest.js";
 
 export interface ConfigFlags {
+  readonly defaults?: boolean;
   readonly schema?: boolean;
   readonly explain?: string;
 }
 
-/** `heterosgd config` */
-export function configCommand({ schema, explain }: ConfigFlags, output: Output): ExitCode {
+/**
+ * `heterosgd config`
+ *
+ * @throws CliError USAGE if more than one thing is wanted; UNKNOWN_KEY
+ */
+export function configCommand(flags: ConfigFlags, output: Output): ExitCode {
+  const { schema, explain } = flags;
+  const wanted = (["defaults", "schema", "explain"] as const).filter((name) => flags[name]);
+  if (wanted.length > 1) {
+    throw new CliError("USAGE", `--${wanted.join(" and --")} exclude each other`, {
+      hint: "they print one thing at a time",
+    });
+  }
   if (explain !== undefined) explainOption(explain, output);
   else output.print(JSON.stringify(schema ? configJsonSchema() : defaultConfig(), null, 2));
   return exitCodes.done;

@@ -74,7 +74,11 @@ export async function predictCommand(
 
 /** A signal ends the process once what is written has gone out, so that no line is cut. */
 function endBetweenLines(): void {
-  const codes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
+  const codes = {
+    SIGHUP: exitCodes.hungUp,
+    SIGINT: exitCodes.interrupted,
+    SIGTERM: exitCodes.terminated,
+  } as const;
   for (const [name, code] of Object.entries(codes)) {
     process.once(name, () => process.stdout.write("", () => process.exit(code)));
   }

@@ -1,7 +1,7 @@
 import { describeShape } from "@heterosgd/model";
-import { formatBytes, formatCount } from "../output/format.js";
+import { counted, formatBytes, formatCount } from "../output/format.js";
 import { pairLines } from "../output/table.js";
-import { bytesToTake, threadBytes, type Plan } from "../plan.js";
+import { bytesToTake, type Plan } from "../plan.js";
 
 const evaluatedWords = {
   test: "test rows",
@@ -21,22 +21,31 @@ export function planLines(plan: Plan, available: number): readonly string[] {
   return pairLines([
     [
       "data",
-      `${formatCount(train.rows)} rows, ${formatCount(train.features.indices.length)} values; ${evaluated}`,
+      `${counted(train.rows, "row")}, ${counted(train.features.indices.length, "value")}; ${evaluated}`,
     ],
     ["network", `${describeShape(shape)}; ${formatCount(parameters)} parameters`],
     ["devices", config.devices],
     [
       "algorithm",
-      `${config.algorithm}: ${formatCount(config.epochs)} ${config.epochs === 1 ? "epoch" : "epochs"}, ${config.optimizer} at ${config.learningRate}, ` +
-        `batches of ${config.batchMin} to ${config.batch}, a merge every ${formatCount(config.megaBatch)} rows, seed ${config.seed}`,
+      `${config.algorithm}: ${counted(config.epochs, "epoch")}, ${config.optimizer} at ${config.learningRate}, ` +
+        `batches of ${formatCount(config.batchMin)} to ${formatCount(config.batch)}, a merge every ` +
+        `${config.megaBatch === 1 ? "row" : `${formatCount(config.megaBatch)} rows`}${mergeWords(config)}, seed ${config.seed}`,
     ],
     [
       "memory",
-      `${formatBytes(data + bytesToTake(plan))}: data ${formatBytes(data)}, model ${formatBytes(memory.globalModels)}, ` +
-        `devices ${formatBytes(work)}, their threads ${formatBytes(threadBytes(plan))}, ` +
+      `${formatBytes(memory.total)}: data ${formatBytes(data)}, model ${formatBytes(memory.globalModels)}, ` +
+        `devices ${formatBytes(work)}, their threads ${formatBytes(memory.threads)}, ` +
         `row order ${formatBytes(memory.permutations)}; ${formatBytes(available)} are free`,
     ],
   ]);
+}
+
+/** What a merge does beyond weighing. */
+function mergeWords({ momentum, perturbation }: Plan["config"]): string {
+  return (
+    (momentum === 0 ? "" : ` with momentum ${momentum}`) +
+    (perturbation === 0 ? "" : `${momentum === 0 ? " with" : " and"} perturbation ${perturbation}`)
+  );
 }
 
 /** The same for machines. */

@@ -30,7 +30,7 @@ test.each([
   [shape.indexBase, "0 or 1"],
   [shape.optimizer, "sgd, adagrad or adam"],
   [shape.hidden, "a list of whole numbers from 1 to 4,294,967,295"],
-  [shape.evaluateEvery, "epoch, merge or never or a whole number of at least 1"],
+  [shape.evaluateEvery, "epoch, merge, never or a whole number of at least 1"],
   [shape.scaleLearningRate, "true or false"],
   [shape.test, "a path"],
   [shape.target, "such as P@1>=0.6"],

@@ -70,11 +70,12 @@ function accepts(schema: ValueSchema, type: string): boolean {
   return schema.type === type || (schema.anyOf?.some((part) => accepts(part, type)) ?? false);
 }
 
-/** The words that a value must be one of; none where it is something else. */
+/** The words that a value must be one of, `N` for a whole number; none where it is something else. */
 export function choicesOf(type: z.ZodType): readonly string[] {
   const choices = (schema: ValueSchema): readonly unknown[] =>
     schema.enum ?? schema.anyOf?.flatMap(choices) ?? [];
-  return choices(valueSchema(type)).map(String);
+  const words = choices(valueSchema(type)).map(String);
+  return words.length > 0 && accepts(valueSchema(type), "integer") ? [...words, "N"] : words;
 }
 
 /** What a value must be, for messages and documentation, such as `a whole number, 1 or more`. */

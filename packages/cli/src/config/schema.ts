@@ -149,7 +149,7 @@ const options = {
   scaleLearningRate: option(
     z.boolean().nullable().default(null),
     { group: learning },
-    "Learning rate in proportion to the size of the batch. Automatic: on for sgd, off for others.",
+    "Learning rate in proportion to the size of the batch. Off: the same for all sizes. Automatic: on for sgd, off for others.",
   ),
   warmupEpochs: option(
     z.number().min(0).default(0),
@@ -207,7 +207,8 @@ const options = {
   paper: option(
     off(),
     { group: "Algorithm" },
-    "The values published with the algorithm, for everything that is not set otherwise.",
+    "The values published with the algorithm, for everything that is not set otherwise: --batch-scaling proportional, " +
+      "--merge normalized, --perturbation 0.1, --norm-threshold 0.1, --momentum 0.9. The paper's optimizer is --optimizer sgd, which it does not set.",
   ),
   batch: option(
     count().default(128),
@@ -283,8 +284,12 @@ const options = {
   ),
   evaluateEvery: option(
     z.union([z.enum(["epoch", "merge", "never"]), count()]).default("epoch"),
-    { group: running, value: "WHEN" },
-    "When to evaluate: epoch, merge, every so many merges, or never (only at the end).",
+    {
+      group: running,
+      value: "WHEN",
+      expected: "epoch, merge, never or a whole number of at least 1",
+    },
+    "When to evaluate: at each epoch's end, at each merge, every N merges, or never (only at the end).",
   ),
   cutoffs: option(
     z.array(count()).min(1).default([1, 3, 5]),
