@@ -203,7 +203,7 @@ export function cutoffNotices(cutoffs: readonly number[], labels: number): reado
   const out = cutoffs.filter((k) => k > labels);
   if (out.length === 0) return [];
   return [
-    `--cutoffs: ${out.map(formatCount).join(", ")} left out, since there are only ${counted(labels, "label")}.`,
+    `--cutoffs: ${out.map(formatCount).join(", ")} left out, since the network has only ${counted(labels, "label")}.`,
   ];
 }
 

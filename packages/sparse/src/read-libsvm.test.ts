@@ -148,7 +148,7 @@ describe("readLibsvm", () => {
     ]) {
       const error = refusal(row);
       expect(error.code).toBe("TOO_LARGE");
-      expect(error.message).toContain("below 429496729");
+      expect(error.message).toContain("below 4,294,967,29");
     }
     expect(rows("0 4294967295:1\n")[0]!.features).toEqual([[4294967294, 1]]);
     expect(readLibsvm("4294967294,-3 1:1\n").labelNames).toEqual(["-3", "4294967294"]);

@@ -70,7 +70,7 @@ export function createXcReader(options: XcOptions = {}): TextReader {
     }
     for (const [i, name] of (["rows", "features", "labels"] as const).entries()) {
       if (found[i]! > MAX_COUNT) {
-        const message = `the header says ${found[i]} ${name}, but at most ${MAX_COUNT} are possible. Split the data.`;
+        const message = `the header says ${found[i]} ${name}, but at most ${MAX_COUNT.toLocaleString("en-US")} are possible. Split the data.`;
         throw new SparseError("TOO_LARGE", message, { at });
       }
     }

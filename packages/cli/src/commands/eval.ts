@@ -13,7 +13,7 @@ import { devicesFor } from "../plan.js";
 
 /** `heterosgd eval MODEL|RUN [FILE]` */
 export async function evalCommand(
-  modelFile: string,
+  modelOrRun: string,
   file: string | undefined,
   flags: Readonly<Record<string, unknown>>,
   output: Output,
@@ -22,7 +22,8 @@ export async function evalCommand(
   const config = resolveOptions(evalSchema, layers);
   const devices = devicesFor(config.devices);
   const path = rowsFile(file, config.sample);
-  const model = await loadModel(await modelPath(modelFile));
+  const modelFile = await modelPath(modelOrRun);
+  const model = await loadModel(modelFile);
   const { shape, parameters, labelNames = null } = model;
 
   output.say(`reading ${path}`);

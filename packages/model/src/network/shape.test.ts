@@ -16,6 +16,9 @@ describe("a shape", () => {
     expect(describeShape(shape)).toBe(
       "38,853 features → 128 relu → 30 relu → 15,929 labels, softmax",
     );
+    expect(describeShape({ ...shape, features: 1, hidden: [1], labels: 1 })).toBe(
+      "1 feature → 1 relu → 1 label, softmax",
+    );
   });
 
   it.each<[string, object]>([

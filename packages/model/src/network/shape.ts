@@ -43,12 +43,12 @@ function checkSize(name: string, value: number): void {
 /** One line for people, such as `38,853 features → 128 relu → 15,929 labels, softmax`. */
 export function describeShape(shape: ModelShape): string {
   const hidden = shape.hidden.map((units) => `${grouped(units)} ${shape.activation}`);
-  const layers = [
-    `${grouped(shape.features)} features`,
-    ...hidden,
-    `${grouped(shape.labels)} labels`,
-  ];
+  const layers = [counted(shape.features, "feature"), ...hidden, counted(shape.labels, "label")];
   return `${layers.join(" → ")}, ${shape.loss}`;
+}
+
+function counted(value: number, thing: string): string {
+  return `${grouped(value)} ${thing}${value === 1 ? "" : "s"}`;
 }
 
 function grouped(value: number): string {

@@ -31,7 +31,7 @@ export function scanFeature(scanner: Scanner, bytes: Uint8Array, start: number):
     );
   }
   if (index >= MAX_COUNT) {
-    const what = `expected an index below ${MAX_COUNT + indexBase}`;
+    const what = `expected an index below ${(MAX_COUNT + indexBase).toLocaleString("en-US")}`;
     return fail(scanner, bytes, start, "TOO_LARGE", what);
   }
   if (declaredFeatures !== null && index >= declaredFeatures) {

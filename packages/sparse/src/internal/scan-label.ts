@@ -68,7 +68,13 @@ function oddLabel(scanner: Scanner, bytes: Uint8Array, start: number, end: numbe
     return fail(scanner, bytes, start, "BAD_LABEL", "expected a whole number as label");
   }
   if (Math.abs(value) >= MAX_COUNT) {
-    return fail(scanner, bytes, start, "TOO_LARGE", `expected a label below ${MAX_COUNT}`);
+    return fail(
+      scanner,
+      bytes,
+      start,
+      "TOO_LARGE",
+      `expected a label below ${MAX_COUNT.toLocaleString("en-US")}`,
+    );
   }
   return value + 0;
 }
