@@ -168,7 +168,7 @@ function checkContent(
   const missing = needed.find((what) => counts[what] === 0);
   if (missing === undefined) return;
   throw new CliError("EMPTY_DATA", `${file} has no ${missing}`, {
-    hint: `at least one of its ${needed.join(", of its ")} is needed`,
+    hint: `it must have ${needed.join(", ").replace(/, (\w+)$/, " and $1")}`,
   });
 }
 

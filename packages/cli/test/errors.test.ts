@@ -82,7 +82,12 @@ const cases: readonly (readonly [what: string, args: string, code: number, messa
     /two\.txt:1:1: expected a header.*--format xc-rows.*\[XC_HEADER\]/,
   ],
   ["no rows", "train --quiet rowless.txt", 3, /rowless\.txt has no rows; .*\[EMPTY_DATA\]/],
-  ["no labels", "train --quiet unlabelled.txt --format libsvm", 3, /no labels; .*\[EMPTY_DATA\]/],
+  [
+    "no labels",
+    "train --quiet unlabelled.txt --format libsvm",
+    3,
+    /no labels; it must have rows, features and labels \[EMPTY_DATA\]/,
+  ],
   [
     "no test rows",
     "train --quiet train.txt --test rowless.txt",

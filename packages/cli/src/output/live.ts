@@ -50,6 +50,7 @@ export function showLive(
     // Above the status rows there is room for each.
     if (board === null && at - lastLine < LINE_SECONDS) return;
     lastLine = at;
+    draw();
     output.say(text);
   }
 
