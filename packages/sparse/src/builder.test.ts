@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { errorOf, rowsOf } from "../test/support.js";
 import { createDatasetBuilder, csrFromRows, datasetFromRows } from "./builder.js";
+import { SparseError } from "./errors.js";
 import { allocateShared } from "./layout.js";
 
 describe("datasetFromRows", () => {
@@ -72,6 +73,22 @@ describe("datasetFromRows", () => {
 });
 
 describe("createDatasetBuilder", () => {
+  it("goes on after a row that it refused", () => {
+    const builder = createDatasetBuilder();
+    builder.addRow({ features: [[3, 1]], labels: [2] });
+    expect(() => builder.addRow({ features: [[5, 1]], labels: [0, 0] })).toThrow(SparseError);
+    const features = [[7, 1] as const, [8, Number.NaN] as const];
+    expect(() => builder.addRow({ features, labels: [] })).toThrow(RangeError);
+    builder.addRow({ features: [[1, 2]], labels: [] });
+    expect(() => builder.addRow({ features: [], labels: [4, -1] })).toThrow(RangeError);
+    const dataset = builder.finish();
+    expect(rowsOf(dataset)).toEqual([
+      { features: [[3, 1]], labels: [2] },
+      { features: [[1, 2]], labels: [] },
+    ]);
+    expect(dataset.labels.indices).toEqual(Uint32Array.of(2));
+  });
+
   it("builds into the caller's memory", () => {
     const builder = createDatasetBuilder({ features: 3, labels: 2 });
     builder.addRow({ features: [[1, 2]], labels: [0] });

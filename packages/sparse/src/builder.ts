@@ -3,6 +3,7 @@ import {
   endRow,
   growFeatures,
   growLabels,
+  type GrowingRows,
   toDataset,
 } from "./internal/growing-rows.js";
 import { SparseError } from "./errors.js";
@@ -26,7 +27,11 @@ export interface BuilderOptions {
 
 /** Makes a data set row by row; its arrays double as they fill. */
 export interface DatasetBuilder {
-  /** Adds a row. @throws SparseError `DUPLICATE_INDEX`, `DUPLICATE_LABEL`, `TOO_LARGE`. */
+  /**
+   * Adds a row. One that is refused leaves nothing behind: others may follow.
+   *
+   * @throws SparseError `DUPLICATE_INDEX`, `DUPLICATE_LABEL`, `TOO_LARGE`, `OUT_OF_MEMORY`.
+   */
   addRow(row: RowInput): void;
   /** The data set. The builder is empty and useless afterwards. */
   finish(): Dataset<ArrayBuffer>;
@@ -57,6 +62,7 @@ export function createDatasetBuilder(options: BuilderOptions = {}): DatasetBuild
 
   return {
     addRow(row) {
+      dropOpenRow(rows);
       for (const [index, value] of row.features) {
         checkIndex("index", index, features);
         if (!Number.isFinite(Math.fround(value))) {
@@ -76,10 +82,17 @@ export function createDatasetBuilder(options: BuilderOptions = {}): DatasetBuild
       endRow(rows, rowEnd);
     },
     finish(allocate: Allocate = allocatePrivate): Dataset<ArrayBuffer> {
+      dropOpenRow(rows);
       const built = toDataset(rows, features ?? rows.features, labels ?? rows.labelCount, allocate);
       return built as Dataset<ArrayBuffer>; // the overloads say which buffer it is
     },
   };
+}
+
+/** Forgets what a row that was refused has left behind. */
+function dropOpenRow(rows: GrowingRows): void {
+  rows.nonZeros = rows.offsets[rows.rows]!;
+  rows.labelEntries = rows.labelOffsets[rows.rows]!;
 }
 
 function checkIndex(kind: string, index: number, bound = MAX_COUNT): void {
