@@ -345,7 +345,10 @@ describe("readXc", () => {
   });
 
   it("refuses an empty text", () => {
-    for (const text of ["", "\n\n", " "]) expect(refusal(text).code).toBe("EMPTY_INPUT");
+    for (const text of ["", "\n\n", " "]) {
+      expect(refusal(text).code).toBe("EMPTY_INPUT");
+      expect(refusal(text, { header: false }).code).toBe("EMPTY_INPUT");
+    }
   });
 
   it("reads lines of any length", () => {

@@ -90,6 +90,10 @@ export function createXcReader(options: XcOptions = {}): TextReader {
     }
   }
 
+  function emptyInput(): SparseError {
+    return new SparseError("EMPTY_INPUT", `${common.source}: no data, only an empty text.`);
+  }
+
   return {
     push(bytes) {
       if (input) {
@@ -102,14 +106,14 @@ export function createXcReader(options: XcOptions = {}): TextReader {
     finish(): ReadResult {
       if (!input) {
         const line = firstLine(head.bytes, true);
-        if (!line)
-          throw new SparseError("EMPTY_INPUT", `${common.source}: no data, only an empty text.`);
+        if (!line) throw emptyInput();
         begin(line);
       }
       const { scanner } = input!;
       endFeed(input!);
-      if (header && scanner.rows.rows !== header[0]) {
-        const rows = scanner.rows.rows;
+      const { rows } = scanner.rows;
+      if (!header && rows === 0) throw emptyInput();
+      if (header && rows !== header[0]) {
         failAt(
           scanner,
           1,
