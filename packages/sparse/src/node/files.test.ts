@@ -65,6 +65,12 @@ describe("readDatasetFile", () => {
     expect(error.at).toEqual({ source: path, line: 3, column: 5 });
   });
 
+  it("is named by its path where no other name is given", async () => {
+    const path = file("named.txt", "1 9 9\n1 2:x\n");
+    expect((await rejectionOf(readDatasetFile(path, { source: undefined }))).at?.source).toBe(path);
+    expect((await rejectionOf(readDatasetFile(path, { source: "-" }))).at?.source).toBe("-");
+  });
+
   it("answers a missing file, a directory and an empty file with one line each", async () => {
     for (const [path, code, reason] of [
       [join(folder, "nowhere.txt"), "FILE_NOT_FOUND", "does not exist"],

@@ -24,7 +24,7 @@ export async function readDatasetFile(
   path: string,
   options: FileOptions = {},
 ): Promise<ReadResult> {
-  const reader = createTextReader({ source: path, ...options });
+  const reader = createTextReader({ ...options, source: options.source ?? path });
   for await (const bytes of fileBytes(path, options.signal)) reader.push(bytes);
   return reader.finish();
 }
