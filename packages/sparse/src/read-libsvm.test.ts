@@ -212,6 +212,11 @@ describe("readLibsvm", () => {
     expect(dropped.stats.rowsWithoutLabels).toBe(1);
   });
 
+  it("knows label names by their numbers, however they are written", () => {
+    const { dataset } = readLibsvm("1 1:1\n-1,+7 1:1\n", { labelNames: ["-1", "+1", "07"] });
+    expect(rowsOf(dataset).map((row) => row.labels)).toEqual([[1], [0, 2]]);
+  });
+
   it("finds no label among names that are no whole numbers", () => {
     expect(refusal("1 1:1\n", { labelNames: ["one", "two", "three", "four"] }).message).toContain(
       '4 known ones ("one", "two", "three", …)',

@@ -107,7 +107,7 @@ function nameTable(known: readonly string[] | undefined, drop: boolean): NameTab
 }
 
 function wholeNumber(name: string): number {
-  return /^-?\d+$/.test(name) ? Number(name) : Number.NaN;
+  return /^[+-]?\d+$/.test(name) ? Number(name) : Number.NaN;
 }
 
 /** The values in ascending order, and the place there of each. */
