@@ -49,6 +49,13 @@ describe("writeXc", () => {
     );
   });
 
+  it("writes many rows in pieces, those without features too", () => {
+    const rows = Array.from({ length: 40_000 }, (_, i) => ({ features: [], labels: [i] }));
+    const pieces = [...writeXc(datasetFromRows(rows))];
+    expect(pieces.length).toBeGreaterThan(3);
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(70_000);
+  });
+
   it("writes long rows in pieces", () => {
     const features = Array.from({ length: 30_000 }, (_, i): [number, number] => [i, i / 8]);
     const dataset = datasetFromRows([{ features, labels: [] }]);

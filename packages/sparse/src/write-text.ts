@@ -77,6 +77,10 @@ function* lines(
       }
     }
     text += "\n";
+    if (text.length > CHUNK_CHARACTERS) {
+      yield text;
+      text = "";
+    }
   }
   if (text !== "") yield text;
 }
