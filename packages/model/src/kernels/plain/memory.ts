@@ -24,8 +24,10 @@ export function plainKernelsBytes(
   const { maxRows, maxNonZeros, optimizer, keptLogits = defaultKeptLogits } = limits;
   const { features, labels, loss } = layout.shape;
   const stride = tileStride(maxRows);
-  const keeps = loss === "softmax" && labels * stride <= keptLogits;
-  const output = stride * (keeps ? labels : blockClasses);
+  const keptStride = loss === "softmax" ? largestStride(stride, keptLogits / labels) : 0;
+  // A smaller batch's logits may be kept where the largest one's are not.
+  const output =
+    keptStride === stride ? labels * stride : Math.max(stride * blockClasses, labels * keptStride);
   const topK = stride * blockClasses;
   const [first, ...dense] = layout.layers;
   const outputGradient = blockClasses * dense.at(-1)!.inputs;
@@ -36,4 +38,10 @@ export function plainKernelsBytes(
   const rowBytes = maxRows * (3 * 8 + 4 + 2 * 8);
   const columnOrder = optimizer === null ? 0 : features + 4 * maxNonZeros;
   return 4 * (floats + columnOrder) + rowBytes;
+}
+
+/** The largest stride that `tileStride` may give up to both limits, 0 if there is none. */
+function largestStride(stride: number, limit: number): number {
+  const lines = Math.floor(Math.min(stride, limit) / 16);
+  return lines === 0 ? 0 : 16 * (lines % 2 === 0 ? lines - 1 : lines);
 }
