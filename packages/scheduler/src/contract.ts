@@ -256,7 +256,7 @@ export interface MergeReport {
     /** b_i during the mega-batch, and from now on. */
     readonly batchRows: number;
     readonly nextBatchRows: number;
-    /** η_i of its last step. */
+    /** η_i at its last step, for a full batch of b_i rows; a short one's rate may be less. */
     readonly learningRate: number;
     /** p_i. */
     readonly weight: number;

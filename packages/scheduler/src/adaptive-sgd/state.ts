@@ -26,7 +26,7 @@ export interface AdaptiveSgdDevice extends DeviceInfo {
   readonly outstanding: number;
   /** Batches dealt to it in advance, if dispatch is static. */
   readonly share: readonly (readonly RowRange[])[];
-  /** η_i of its last step. */
+  /** η_i at its last step, for a full batch. */
   readonly learningRate: number;
   /** Whether `push` was the last that was asked of it. */
   readonly pushing: boolean;
