@@ -32,15 +32,24 @@ async function kindOf(path: string): Promise<Kind> {
   const stats = await stat(path).catch(() => null);
   if (stats?.isDirectory()) return "run";
   if (stats === null || !stats.isFile()) return "data";
-  const file = await open(path).catch(() => null);
-  if (file === null) return "data";
+  // Safetensors: the length of the header in eight bytes, then JSON.
+  const start = await firstBytes(path);
+  const isModel = start.length === 9 && start[8] === 0x7b && start.readUInt32LE(4) === 0;
+  return isModel ? "model" : "data";
+}
+
+/** The first nine bytes, fewer where there are no more or they cannot be read. */
+async function firstBytes(path: string): Promise<Buffer> {
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(9), 0, 9, 0);
-    // Safetensors: the length of the header in eight bytes, then JSON.
-    const isModel = bytesRead === 9 && buffer[8] === 0x7b && buffer.readUInt32LE(4) === 0;
-    return isModel ? "model" : "data";
-  } finally {
-    await file.close();
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(9), 0, 9, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return Buffer.alloc(0);
   }
 }
 
