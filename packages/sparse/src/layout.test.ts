@@ -174,6 +174,16 @@ describe("datasetFrom", () => {
     expect(errorOf(() => datasetFrom(dataset.buffer)).message).toContain("label indices below 3");
   });
 
+  it("refuses values that are not finite", () => {
+    for (const value of [Number.NaN, Infinity, -Infinity]) {
+      const dataset = sample();
+      dataset.features.values[2] = value;
+      expect(errorOf(() => datasetFrom(dataset.buffer)).message).toContain(
+        `finite values, received ${value} as number 2`,
+      );
+    }
+  });
+
   it("answers every corruption of one word with a data set or a coded error", () => {
     const { buffer } = sample();
     const words = buffer.byteLength / 4;

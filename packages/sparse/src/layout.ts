@@ -148,7 +148,7 @@ export function createDataset(
 export interface DatasetFromOptions {
   /**
    * The buffer was filled by this program and is known to be right: only its header and length are
-   * looked at, which takes no time. Default false: every offset and index is checked.
+   * looked at, which takes no time. Default false: every offset, index and value is checked.
    */
   readonly trusted?: boolean;
 }
@@ -187,6 +187,7 @@ export function datasetFrom<B extends ArrayBufferLike>(
   if (!trusted) {
     checkEntries("feature", dataset.features);
     checkEntries("label", dataset.labels);
+    checkValues(dataset.features.values);
   }
   return dataset;
 }
@@ -219,6 +220,14 @@ function checkEntries(kind: string, matrix: Omit<CsrMatrix, "values">): void {
       previous = index;
     }
     start = end;
+  }
+}
+
+function checkValues(values: Float32Array): void {
+  for (let entry = 0; entry < values.length; entry++) {
+    if (!Number.isFinite(values[entry])) {
+      throw badBuffer(`finite values, received ${values[entry]} as number ${entry}`);
+    }
   }
 }
 
