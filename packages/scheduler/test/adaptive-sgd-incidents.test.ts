@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { adaptiveSgd } from "../src/index.js";
-import type { AdaptiveSgdOptions, Command, PolicyEvent } from "../src/index.js";
+import type { AdaptiveSgdOptions, Command, PolicyEvent, StopReason } from "../src/index.js";
 import { byUpdates, commandsOf, done, drive, lost, pushed } from "./support.js";
 
 /** Mega-batches of four rows in batches of two, one a device: round after round of steps and pushes. */
@@ -23,7 +23,7 @@ const untilPushed = (device: number) => [done(device), pushed(device)];
 const blended = (id: number): PolicyEvent => ({ type: "blended", id });
 const evaluated = (id: number): PolicyEvent => ({ type: "evaluated", id });
 const finish: PolicyEvent = { type: "finish", reason: "signal" };
-const stop = (reason: "devices" | "signal"): Command => ({ type: "stop", reason });
+const stop = (reason: StopReason): Command => ({ type: "stop", reason });
 const joined = (id: number, maxBatchRows = 9): PolicyEvent => ({
   type: "joined",
   device: { id, maxBatchRows },
@@ -235,5 +235,13 @@ describe("a finish", () => {
     run.send(finish, { type: "finish", reason: "time" }, ...untilPushed(0), ...untilPushed(1));
     run.send(blended(1));
     expect(run.send(evaluated(1))).toEqual([stop("signal")]);
+  });
+
+  it("on account of the very last evaluation is the reason that the run ends with", () => {
+    const run = start({ megaBatchRows: 12 });
+    run.send(...[0, 1, 0, 1, 0, 1].map((device) => done(device)), pushed(0), pushed(1));
+    expect(run.send(blended(1)).at(-1)).toEqual({ type: "evaluate", id: 1 });
+    expect(run.send({ type: "finish", reason: "target" })).toEqual([]);
+    expect(run.send(evaluated(1))).toEqual([stop("target")]);
   });
 });

@@ -214,8 +214,7 @@ function evaluate(state: AdaptiveSgdState): Step {
 
 /** The end: evaluates the model unless that was done already, then stops. */
 function conclude(state: AdaptiveSgdState, reason: StopReason): Step {
-  const finishing = { ...state, finish: reason };
-  return state.evaluated === state.merges ? stop(finishing, reason) : evaluate(finishing);
+  return state.evaluated === state.merges ? stop(state, reason) : evaluate(state);
 }
 
 function stop(state: AdaptiveSgdState, reason: StopReason): Step {
