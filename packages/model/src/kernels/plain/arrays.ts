@@ -24,3 +24,17 @@ export function reusable<T extends { readonly length: number }>(
 /** What `reusable` makes for working in float64, and for indices. */
 export const makeFloat64 = (length: number): Float64Array => new Float64Array(length);
 export const makeUint32 = (length: number): Uint32Array => new Uint32Array(length);
+
+/** `target[start + j] += coefficient · source[sourceStart + j]` for `length` elements. */
+export function addScaledRow(
+  target: FloatArray,
+  start: number,
+  coefficient: number,
+  source: FloatArray,
+  sourceStart: number,
+  length: number,
+): void {
+  for (let j = 0; j < length; j++) {
+    target[start + j] = target[start + j]! + coefficient * source[sourceStart + j]!;
+  }
+}

@@ -3,7 +3,7 @@
  * JavaScript has); a tile of four by two or four by four elements at a time, so that each number
  * loaded is used several times.
  */
-import type { FloatArray } from "./arrays.js";
+import { addScaledRow, type FloatArray } from "./arrays.js";
 
 /**
  * `out[m·rowStride + n·columnStride] = bias[first + n] + Σk x[m·inner + k] · w[(first + n)·inner +
@@ -97,12 +97,37 @@ export function addProduct(
 ): void {
   const blocked = rows - (rows % 4);
   const blockedInner = inner - (inner % 4);
-  for (let m = 0; m < blocked; m += 4) {
+  addTiles(p, pStart, pRowStride, pStride, blocked, blockedInner, q, qStart, width, out);
+  // What the four-by-four tiles leave over: the last terms of their rows, and all terms of the last
+  // rows. By a function of its own, since most calls leave nothing over: compiled into one with the
+  // tiles before it had ever run, it would make the engine throw both away each time it does.
+  if (blockedInner < inner) {
+    addRows(p, pStart, pRowStride, pStride, 0, blocked, blockedInner, inner, q, qStart, width, out);
+  }
+  if (blocked < rows) {
+    addRows(p, pStart, pRowStride, pStride, blocked, rows, 0, inner, q, qStart, width, out);
+  }
+}
+
+/** `addProduct` for rows and terms in multiples of four. */
+function addTiles(
+  p: FloatArray,
+  pStart: number,
+  pRowStride: number,
+  pStride: number,
+  rows: number,
+  inner: number,
+  q: FloatArray,
+  qStart: number,
+  width: number,
+  out: FloatArray,
+): void {
+  for (let m = 0; m < rows; m += 4) {
     const o0 = m * width;
     const o1 = o0 + width;
     const o2 = o1 + width;
     const o3 = o2 + width;
-    for (let k = 0; k < blockedInner; k += 4) {
+    for (let k = 0; k < inner; k += 4) {
       const a = pStart + m * pRowStride + k * pStride;
       const b = a + pRowStride;
       const c = b + pRowStride;
@@ -141,14 +166,27 @@ export function addProduct(
       }
     }
   }
-  // What the four-by-four tiles leave over: the last terms of their rows, and all terms of the last
-  // rows.
-  for (let m = 0; m < rows; m++) {
-    const o = m * width;
-    for (let k = m < blocked ? blockedInner : 0; k < inner; k++) {
-      const a = p[pStart + m * pRowStride + k * pStride]!;
-      const q0 = qStart + k * width;
-      for (let j = 0; j < width; j++) out[o + j] = out[o + j]! + a * q[q0 + j]!;
+}
+
+/** `addProduct` for rows `firstRow … endRow − 1` and terms `first … end − 1`, one by one. */
+function addRows(
+  p: FloatArray,
+  pStart: number,
+  pRowStride: number,
+  pStride: number,
+  firstRow: number,
+  endRow: number,
+  first: number,
+  end: number,
+  q: FloatArray,
+  qStart: number,
+  width: number,
+  out: FloatArray,
+): void {
+  for (let m = firstRow; m < endRow; m++) {
+    for (let k = first; k < end; k++) {
+      const coefficient = p[pStart + m * pRowStride + k * pStride]!;
+      addScaledRow(out, m * width, coefficient, q, qStart + k * width, width);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Activation, Batch, GradientTarget, Layer } from "../contract.js";
 import { multiplyByDerivative } from "./activation.js";
 import { applyGradient } from "./apply-gradient.js";
-import { reusable, type FloatArray } from "./arrays.js";
+import { addScaledRow, reusable, type FloatArray } from "./arrays.js";
 import { createColumnOrder } from "./column-order.js";
 import { sumRows } from "./matrix.js";
 
@@ -57,18 +57,5 @@ function addNonZeros(
       const x = scale * batch.values[i]!;
       addScaledRow(target, batch.indices[i]! * units, x, dOutputs, row * units, units);
     }
-  }
-}
-
-function addScaledRow(
-  target: FloatArray,
-  start: number,
-  coefficient: number,
-  source: FloatArray,
-  sourceStart: number,
-  length: number,
-): void {
-  for (let j = 0; j < length; j++) {
-    target[start + j] = target[start + j]! + coefficient * source[sourceStart + j]!;
   }
 }
