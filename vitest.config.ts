@@ -3,7 +3,8 @@ import { defineConfig } from "vitest/config";
 
 const source = (path: string) => fileURLToPath(new URL(`./packages/${path}`, import.meta.url));
 
-// Unit tests read the packages' sources and need no build. Tests of workers and of the command run on `dist`.
+// Unit tests read the packages' sources and need no build. Tests of workers and of the command run
+// on `dist`.
 export default defineConfig({
   resolve: {
     alias: [

@@ -1,5 +1,6 @@
 // @ts-check
-// `npm start`: from a bare clone to a trained model. Further arguments go to the training command: `npm start -- --epochs 3`.
+// `npm start`: from a bare clone to a trained model. Further arguments go to the training command:
+// `npm start -- --epochs 3`.
 import { requireNode } from "./lib/node-version.mjs";
 
 requireNode();

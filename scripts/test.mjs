@@ -1,5 +1,6 @@
 // @ts-check
-// `npm test`: installs and builds what is out of date, makes every check, and ends with one line of counts.
+// `npm test`: installs and builds what is out of date, makes every check, and ends with one line of
+// counts.
 import { requireNode } from "./lib/node-version.mjs";
 
 requireNode();
@@ -71,7 +72,8 @@ async function main(parameters) {
   const context = createContext();
   const requireAll = process.env["REQUIRE"] === "all";
   try {
-    // The build comes first, since most checks look at what it makes; if it fails, the others still tell what they can.
+    // The build comes first, since most checks look at what it makes; if it fails, the others still
+    // tell what they can.
     const built = await runChecks([buildCheck()], context, { lanes: 1, requireAll, print });
     const rest = await runChecks(chosen, context, { lanes: 2, requireAll, print });
     const counts = {

@@ -14,7 +14,10 @@ declare module "vitest" {
   // The type parameter has to be declared as vitest declares it.
   // oxlint-disable-next-line typescript/no-explicit-any
   interface Matchers<T = any> {
-    /** Every number of an array or typed array lies within the tolerance of its counterpart; NaN lies close to NaN alone. */
+    /**
+     * Every number of an array or typed array lies within the tolerance of its counterpart; NaN
+     * lies close to NaN alone.
+     */
     toBeAllClose(expected: ArrayLike<number>, tolerance: Tolerance): T;
   }
 }

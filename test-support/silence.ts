@@ -1,7 +1,7 @@
 import { afterAll, afterEach } from "vitest";
 
-// A test that prints is unfinished, or the code under test prints where a library should not. A test that expects output replaces
-// the console's method itself (`vi.spyOn`).
+// A test that prints is unfinished, or the code under test prints where a library should not. A
+// test that expects output replaces the console's method itself (`vi.spyOn`).
 const printed: string[] = [];
 
 for (const method of ["log", "info", "warn", "error", "debug"] as const) {

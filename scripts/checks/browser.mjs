@@ -1,5 +1,6 @@
 // @ts-check
-// The README examples of the packages that promise to run in a browser, run in one: a page has to show what Node prints.
+// The README examples of the packages that promise to run in a browser, run in one: a page has to
+// show what Node prints.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { capture, lastLines } from "../lib/processes.mjs";
@@ -50,7 +51,8 @@ export function pageText(html) {
 }
 
 /**
- * Writes what an example logs to the page, or to standard output in Node: the same values in the same words.
+ * Writes what an example logs to the page, or to standard output in Node: the same values in the
+ * same words.
  */
 const logToPage = `
 const write = globalThis.document

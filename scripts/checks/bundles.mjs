@@ -6,7 +6,8 @@ import { build } from "esbuild";
 import { root } from "../lib/workspace.mjs";
 
 /**
- * The most bytes that everything a package exports may take in a browser, minified and gzipped. Raised in the commit that needs it.
+ * The most bytes that everything a package exports may take in a browser, minified and gzipped.
+ * Raised in the commit that needs it.
  *
  * @type {Readonly<Record<string, number>>}
  */
@@ -47,7 +48,8 @@ export const bundlesCheck = {
 };
 
 /**
- * Bundles a module's TypeScript text as a browser would need it: a Node built-in anywhere in it is an error.
+ * Bundles a module's TypeScript text as a browser would need it: a Node built-in anywhere in it is
+ * an error.
  *
  * @param {string} source
  * @param {string} [folder] where its imports are resolved from

@@ -1,6 +1,7 @@
 // @ts-check
-// The command bundles the libraries at build time, as devDependencies, and changesets does not release it when one of them
-// changes. So whoever describes a change of a library has to name the command in the same changeset.
+// The command bundles the libraries at build time, as devDependencies, and changesets does not
+// release it when one of them changes. So whoever describes a change of a library has to name the
+// command in the same changeset.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/workspace.mjs";

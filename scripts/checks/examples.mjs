@@ -1,5 +1,6 @@
 // @ts-check
-// Each packed tarball, installed as a stranger would into an empty project, where its README's first example has to run.
+// Each packed tarball, installed as a stranger would into an empty project, where its README's
+// first example has to run.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { transform } from "esbuild";
@@ -34,7 +35,8 @@ export const examplesCheck = {
 };
 
 /**
- * The package.json of a project that needs one package only; what that needs of the workspace comes from the other tarballs.
+ * The package.json of a project that needs one package only; what that needs of the workspace comes
+ * from the other tarballs.
  *
  * @param {string} name
  * @param {readonly Pick<Tarball, "name" | "filename">[]} packed

@@ -1,6 +1,6 @@
 // @ts-check
-// Imports point one way: a package may use only what stands above it in this list. Type imports count as well, because a package's
-// declarations must not need what its users have not installed.
+// Imports point one way: a package may use only what stands above it in this list. Type imports
+// count as well, because a package's declarations must not need what its users have not installed.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join, posix } from "node:path";
@@ -52,7 +52,8 @@ export const importsCheck = {
 };
 
 /**
- * The module names that a source text imports, also in `import type`, `export … from` and `import()`.
+ * The module names that a source text imports, also in `import type`, `export … from` and
+ * `import()`.
  *
  * @param {string} source
  * @returns {readonly string[]}

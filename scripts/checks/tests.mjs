@@ -8,12 +8,9 @@ import { readJson, root, toolPath } from "../lib/workspace.mjs";
  * The part of vitest's JSON report that is read here.
  *
  * @typedef {object} VitestReport
- * @property {readonly {
- *   name: string,
- *   status: string,
- *   message?: string,
- *   assertionResults: readonly { fullName: string, status: string, failureMessages?: readonly string[] | null }[],
- * }[]} testResults
+ * @property {readonly { name: string, status: string, message?: string, assertionResults: readonly
+ *   { fullName: string, status: string, failureMessages?: readonly string[] | null }[], }[]}
+ *   testResults
  */
 
 /** @type {import("../lib/check.js").Check} */
@@ -35,7 +32,8 @@ export const testsCheck = {
     );
     if (!existsSync(path)) return { problems: [lastLines(output, 60)] };
     const result = readReport(readJson(path), root);
-    // An error outside of any test (a rejection nobody awaited, a worker that died) is in the exit code alone.
+    // An error outside of any test (a rejection nobody awaited, a worker that died) is in the exit
+    // code alone.
     if (code === 0 || result.problems.length > 0) return result;
     return { ...result, problems: [`vitest exited with ${code}:\n${lastLines(output, 60)}`] };
   },

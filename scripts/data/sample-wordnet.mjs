@@ -11,7 +11,8 @@
  * 2. Of the rows that carry one of them, a seeded choice is kept, in the source's order.
  * 3. Features that occur in the kept training rows are kept, in the source's order.
  * 4. Values are rounded to three decimals, which the tf-idf weights can spare.
- * 5. A label's name that an earlier label has too (another sense of the word) gets a number: `body_2`.
+ * 5. A label's name that an earlier label has too (another sense of the word) gets a number:
+ * `body_2`.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 // @ts-check
-// Brings a bare clone to the point where everything is built, with nothing but Node and npm: the pinned pnpm goes into `.tools`,
-// the dependencies into `node_modules`, and nothing is written anywhere else but the package managers' own caches.
+// Brings a bare clone to the point where everything is built, with nothing but Node and npm: the
+// pinned pnpm goes into `.tools`, the dependencies into `node_modules`, and nothing is written
+// anywhere else but the package managers' own caches.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -80,8 +81,9 @@ export function npmCommand() {
 }
 
 /**
- * The environment for package managers and build tools: what npm sets for the script that it runs would change what a nested npm
- * or pnpm does (where it installs, which package it thinks it is in), and `NODE_ENV=production` would leave the tools out.
+ * The environment for package managers and build tools: what npm sets for the script that it runs
+ * would change what a nested npm or pnpm does (where it installs, which package it thinks it is
+ * in), and `NODE_ENV=production` would leave the tools out.
  *
  * @param {NodeJS.ProcessEnv} [env]
  * @returns {NodeJS.ProcessEnv}

@@ -23,7 +23,8 @@ export async function prepare(options) {
 }
 
 /**
- * Builds a package with all that it needs, runs its program on this terminal, and takes over its exit code.
+ * Builds a package with all that it needs, runs its program on this terminal, and takes over its
+ * exit code.
  *
  * @param {string} packageName
  * @param {string} program the built file, from the root

@@ -1,5 +1,6 @@
-// What a check is and what it answers. A check never prints and never stops the others; the report does the rest. Types only: Node 20
-// runs no TypeScript, so the scripts themselves are JavaScript with checked types.
+// What a check is and what it answers. A check never prints and never stops the others; the report
+// does the rest. Types only: Node 20 runs no TypeScript, so the scripts themselves are JavaScript
+// with checked types.
 import type { WorkspacePackage } from "./workspace.mjs";
 
 export interface Counts {

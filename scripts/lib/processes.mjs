@@ -20,7 +20,8 @@ export class StepError extends Error {
 }
 
 /**
- * Runs a program to its end with its output captured. A bad exit code is a result; only a program that can't be started rejects.
+ * Runs a program to its end with its output captured. A bad exit code is a result; only a program
+ * that can't be started rejects.
  *
  * @param {string} command
  * @param {readonly string[]} parameters
@@ -61,7 +62,8 @@ export function capture(command, parameters, options = {}) {
 }
 
 /**
- * Runs a program on this terminal and resolves to its exit code. Signals reach it, and it decides how to end.
+ * Runs a program on this terminal and resolves to its exit code. Signals reach it, and it decides
+ * how to end.
  *
  * @param {string} command
  * @param {readonly string[]} parameters
@@ -70,7 +72,8 @@ export function capture(command, parameters, options = {}) {
  */
 export function runInForeground(command, parameters, { cwd }) {
   const child = spawn(command, parameters, { cwd, stdio: "inherit" });
-  // A terminal sends Ctrl+C to the child as well, so this process only has to stay until the child has ended.
+  // A terminal sends Ctrl+C to the child as well, so this process only has to stay until the child
+  // has ended.
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   return new Promise((resolve, reject) => {

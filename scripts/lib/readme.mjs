@@ -12,8 +12,9 @@ export function firstBlock(markdown, language) {
 }
 
 /**
- * The lines of a README that call a command, from the first `sh` block that has any, as a shell runs them where the command is
- * on the PATH: without a leading `$` or `npx`, continued lines joined.
+ * The lines of a README that call a command, from the first `sh` block that has any, as a shell
+ * runs them where the command is on the PATH: without a leading `$` or `npx`, continued lines
+ * joined.
  *
  * @param {string} markdown
  * @param {string} command

@@ -9,7 +9,8 @@ import { StepError } from "./processes.mjs";
  */
 
 /**
- * Makes the checks, a few at a time in their order, and prints one line for each as it ends, with what was wrong below it.
+ * Makes the checks, a few at a time in their order, and prints one line for each as it ends, with
+ * what was wrong below it.
  *
  * @param {readonly Check[]} checks
  * @param {Context} context

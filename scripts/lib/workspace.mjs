@@ -54,7 +54,8 @@ export function workspacePackages() {
 }
 
 /**
- * The file that a root devDependency's command runs, started with `node` so that no shell shim is needed.
+ * The file that a root devDependency's command runs, started with `node` so that no shell shim is
+ * needed.
  *
  * @param {string} packageName
  * @param {string} [command] the command's name if it is not the package's

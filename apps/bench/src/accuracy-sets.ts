@@ -1,4 +1,7 @@
-/** Real data sets, and the options that were chosen for each on a tenth of its training rows (`npm run bench -- vary`). */
+/**
+ * Real data sets, and the options that were chosen for each on a tenth of its training rows (`npm
+ * run bench -- vary`).
+ */
 export interface AccuracySet {
   readonly name: string;
   /** Files, below the data folder. */

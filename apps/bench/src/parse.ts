@@ -40,8 +40,8 @@ const LABELS = 670_091;
 const MEAN_NON_ZEROS = 77;
 
 /**
- * Made-up text of at least `bytes` bytes, the same for the same arguments: about 77 non-zeros a row,
- * indices log-uniform, values of five significant digits, in XC text one to five labels.
+ * Made-up text of at least `bytes` bytes, the same for the same arguments: about 77 non-zeros a
+ * row, indices log-uniform, values of five significant digits, in XC text one to five labels.
  */
 export function syntheticText(format: "xc" | "libsvm", bytes: number, seed: number): Uint8Array {
   const random = createRandom(seed);

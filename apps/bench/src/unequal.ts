@@ -57,7 +57,10 @@ export async function unequal({
 
 /** When the devices first made equal numbers of updates (±1), and how steadily from then on. */
 export interface Balance {
-  /** The mega-batch, from 1; null if there was none. The last one, which may be short, does not count. */
+  /**
+   * The mega-batch, from 1; null if there was none. The last one, which may be short, does not
+   * count.
+   */
   readonly first: number | null;
   /** Share of the mega-batches from then on whose updates differ by at most one. */
   readonly steadiness: number;

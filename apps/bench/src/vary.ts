@@ -1,6 +1,6 @@
 /**
- * P@1 on held-out training rows under every combination of some options: for choosing learning rates and the
- * like without a look at the test rows, and for switching mechanisms off one by one.
+ * P@1 on held-out training rows under every combination of some options: for choosing learning
+ * rates and the like without a look at the test rows, and for switching mechanisms off one by one.
  */
 import { join } from "node:path";
 import Table from "cli-table3";

@@ -8,7 +8,10 @@ export interface Invocation {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** The words that start this program again from the same folder: `heterosgd`, `npx heterosgd` or `node …`. */
+/**
+ * The words that start this program again from the same folder: `heterosgd`, `npx heterosgd` or
+ * `node …`.
+ */
 export function programWords({ script, folder, environment }: Invocation): string {
   const name = basename(script);
   if (name !== "heterosgd") {

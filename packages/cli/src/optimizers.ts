@@ -6,7 +6,10 @@ export interface Optimizer {
   readonly rule: UpdateRule | null;
   /** Taken where none is set. */
   readonly learningRate: number;
-  /** Whether the learning rate follows the size of the batch where nothing is set: a rule for SGD only. */
+  /**
+   * Whether the learning rate follows the size of the batch where nothing is set: a rule for SGD
+   * only.
+   */
   readonly scaleLearningRate: boolean;
 }
 

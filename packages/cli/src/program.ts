@@ -180,7 +180,9 @@ Examples:
   return program;
 }
 
-/** Adds the options of a schema as flags, without values of their own: the schema has the defaults. */
+/**
+ * Adds the options of a schema as flags, without values of their own: the schema has the defaults.
+ */
 function addOptions(command: Command, schema: OptionSchema): void {
   for (const [key, type] of optionsOf(schema)) {
     const { group, short, value } = lookOf(type);
@@ -192,7 +194,8 @@ function addOptions(command: Command, schema: OptionSchema): void {
       command.addOption(hidden ? option.hideHelp() : option);
     };
     if (isSwitch(type)) {
-      // Both, so that a flag can undo what a file says; help shows the one that changes the default.
+      // Both, so that a flag can undo what a file says; help shows the one that changes the
+      // default.
       add(`--${flag}`, { hidden: isOn === true });
       const text = typeof isOn === "boolean" ? help : `The opposite of --${flag}.`;
       add(`--no-${flag}`, { text, hidden: isOn === false });

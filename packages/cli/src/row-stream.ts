@@ -24,7 +24,9 @@ export interface RowStreamOptions {
   readonly format: "auto" | "xc" | "xc-rows" | "libsvm";
   /** What `auto` means where the text does not begin with an XC header. */
   readonly usual: "xc" | "libsvm";
-  /** As `textOptions` gives them; labels are read past, so bounds and names of labels do not matter. */
+  /**
+   * As `textOptions` gives them; labels are read past, so bounds and names of labels do not matter.
+   */
   readonly text: TextOptions;
   /** Rows of a block at most. */
   readonly maxRows: number;

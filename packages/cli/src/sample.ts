@@ -1,4 +1,5 @@
-// Lies directly in src, so that the path to the data is the same from here and from the bundle in dist.
+// Lies directly in src, so that the path to the data is the same from here and from the bundle in
+// dist.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { CliError } from "./errors.js";

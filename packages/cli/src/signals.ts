@@ -1,6 +1,6 @@
 /**
- * The first SIGINT, SIGTERM or SIGHUP ends a run in good order, a second SIGINT or SIGTERM ends the process at once.
- * While there is nothing to save yet, the first does too.
+ * The first SIGINT, SIGTERM or SIGHUP ends a run in good order, a second SIGINT or SIGTERM ends the
+ * process at once. While there is nothing to save yet, the first does too.
  */
 import { exitCodes, type ExitCode } from "./errors.js";
 

@@ -14,7 +14,9 @@ export function suggest(word: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
-/** Letters to insert, leave out, change or swap with their neighbour to make one word of the other. */
+/**
+ * Letters to insert, leave out, change or swap with their neighbour to make one word of the other.
+ */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

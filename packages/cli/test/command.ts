@@ -69,7 +69,9 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Rows that are easy to learn: feature f goes with label f mod 3, and with f + 1 once in a while. */
+/**
+ * Rows that are easy to learn: feature f goes with label f mod 3, and with f + 1 once in a while.
+ */
 export function easyRows(count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => {
     const feature = i % 12;

@@ -5,7 +5,8 @@
  */
 
 /**
- * `target ← Σ coefficients[k] · sources[k]` for the elements `start … end − 1`; no sources zero them.
+ * `target ← Σ coefficients[k] · sources[k]` for the elements `start … end − 1`; no sources zero
+ * them.
  *
  * The target may be one of the sources (but not a shifted view of one). A coefficient of 0 is no
  * exception: `0 · NaN` is NaN, so a diverged source shows; leave a source out to ignore it.

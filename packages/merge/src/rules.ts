@@ -9,8 +9,8 @@ export const paperMerge = {
 } as const satisfies Required<NormalizedMergeOptions>;
 
 /**
- * What {@link normalizedMerge} takes where an option is left out. Perturbation and momentum are off:
- * both enlarge the model while updates are unequal, which hurts where a run has few merges.
+ * What {@link normalizedMerge} takes where an option is left out. Perturbation and momentum are
+ * off: both enlarge the model while updates are unequal, which hurts where a run has few merges.
  */
 export const mergeDefaults = {
   perturbation: 0,

@@ -34,7 +34,10 @@ export interface MergeRule {
 
 /** Options of the normalised merge. */
 export interface NormalizedMergeOptions {
-  /** δ: the busiest replica's weight grows and the idlest's shrinks by this share. 0 to 1; 0 switches it off. */
+  /**
+   * δ: the busiest replica's weight grows and the idlest's shrinks by this share. 0 to 1; 0
+   * switches it off.
+   */
   readonly perturbation?: number;
   /** θ: weights are perturbed only while every ‖w_i‖₂/|w| is below it. At least 0. */
   readonly normThreshold?: number;

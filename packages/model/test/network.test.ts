@@ -328,7 +328,8 @@ describe("a network", () => {
       await network.predict(batchFor(shape, 40), 40, weights, 1, createTopK(40, 1));
       const limits = { maxRows: 40, maxNonZeros: 500, optimizer: rule, keptLogits };
       const predicted = plainKernelsBytes(layout, limits);
-      // Beside what `allocate` counts: normalisers, cursors, top-k's best logit of each row, and the batch by columns.
+      // Beside what `allocate` counts: normalisers, cursors, top-k's best logit of each row, and
+      // the batch by columns.
       const columnOrder = rule === null ? 0 : 4 * (shape.features + 4 * 500);
       expect(bytes).toBe(predicted - 40 * 44 - columnOrder + 40 * 4);
     },

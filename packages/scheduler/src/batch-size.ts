@@ -63,14 +63,17 @@ export function scaleBatches(
   }
 }
 
-/** κ. With 1 a single noisy mega-batch decides; with 0.5 five of them don't settle devices at 1 : 0.5. */
+/**
+ * κ. With 1 a single noisy mega-batch decides; with 0.5 five of them don't settle devices at 1 :
+ * 0.5.
+ */
 export const defaultGain = 0.75;
 const defaultFixedStep = 32;
 
 /**
  * `b' = b (1 + κ (u − ū)/ū)`, then all sizes by one common factor, so that the largest is as large
- * as its device's bounds let it be. Only the sizes' ratios decide who makes how many updates. If each
- * were clamped by itself, a fast device at b_max could not grow, which would halve the rule's
+ * as its device's bounds let it be. Only the sizes' ratios decide who makes how many updates. If
+ * each were clamped by itself, a fast device at b_max could not grow, which would halve the rule's
  * speed, and every random excess would shrink the others without ever growing them again.
  */
 function relative(
@@ -101,7 +104,9 @@ function proportional(
   });
 }
 
-/** `b' = b ± β` towards equal updates, clamped (our choice). Source: the code of paper A's authors. */
+/**
+ * `b' = b ± β` towards equal updates, clamped (our choice). Source: the code of paper A's authors.
+ */
 function fixed(
   devices: readonly SizedDevice[],
   bounds: BatchBounds,

@@ -46,13 +46,19 @@ export interface StepCommand {
   readonly device: DeviceId;
   /** Usually one range; several where rows came back from a lost device in pieces. */
   readonly rows: readonly RowRange[];
-  /** Splits the command into updates of this many rows, so that very small batches need no message each. Default: one update. */
+  /**
+   * Splits the command into updates of this many rows, so that very small batches need no message
+   * each. Default: one update.
+   */
   readonly microBatchRows?: number;
   readonly learningRate: number;
   readonly model: ModelName;
 }
 
-/** Adds the gradient (sum over rows) at the parameters of `model` to the accumulator `into`. Answered by `done`. */
+/**
+ * Adds the gradient (sum over rows) at the parameters of `model` to the accumulator `into`.
+ * Answered by `done`.
+ */
 export interface AccumulateCommand {
   readonly type: "accumulate";
   readonly device: DeviceId;
@@ -101,8 +107,9 @@ export interface ApplyCommand {
  * serves merges and delayed reductions alike. Answered by one `blended`.
  *
  * The target may be among the terms. A device's models must have been pushed to be terms. The
- * target's count of updates becomes the largest among those of `stateTerms`. If the target is a replica, its device sees the result in whatever it is asked to do after `blended`.
- * If a device is lost, the others take over its slices: `blended` comes as long as there are devices.
+ * target's count of updates becomes the largest among those of `stateTerms`. If the target is a
+ * replica, its device sees the result in whatever it is asked to do after `blended`. If a device is
+ * lost, the others take over its slices: `blended` comes as long as there are devices.
  */
 export interface BlendCommand {
   readonly type: "blend";
@@ -113,8 +120,8 @@ export interface BlendCommand {
 }
 
 /**
- * Exchanges what names mean, without copying: afterwards `names[0]` is what `names[1]` was, and so on
- * round. Issue it only while no device has unanswered work on any of these models.
+ * Exchanges what names mean, without copying: afterwards `names[0]` is what `names[1]` was, and so
+ * on round. Issue it only while no device has unanswered work on any of these models.
  */
 export interface RotateCommand {
   readonly type: "rotate";
@@ -225,7 +232,9 @@ export interface DeviceInfo {
   readonly id: DeviceId;
   /** Largest batch that fits the device's memory, in rows; policies never exceed it. */
   readonly maxBatchRows: number;
-  /** Rows that it trains on at once, without locks, where it steps on a shared model. Default: 1. */
+  /**
+   * Rows that it trains on at once, without locks, where it steps on a shared model. Default: 1.
+   */
   readonly threads?: number;
   /** Its part in algorithms that tell the two apart (CPU+GPU Hogbatch). Default: "host". */
   readonly role?: "host" | "accelerator";

@@ -1,4 +1,7 @@
-/** What went wrong: `INVALID_OPTION`, `INVALID_SETUP` or `UNEXPECTED_EVENT`; the README has the table. */
+/**
+ * What went wrong: `INVALID_OPTION`, `INVALID_SETUP` or `UNEXPECTED_EVENT`; the README has the
+ * table.
+ */
 export type SchedulerErrorCode = "INVALID_OPTION" | "INVALID_SETUP" | "UNEXPECTED_EVENT";
 
 /** The error that this package throws for options, set-ups and events it can't work with. */

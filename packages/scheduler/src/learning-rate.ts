@@ -11,7 +11,10 @@ export type LearningRateSchedule =
       readonly everyEpochs: number;
       readonly factor: number;
     }
-  /** η(t) falls from `rate` to `finalRate` (0 if left out) along half a cosine over `epochs`, and stays there. */
+  /**
+   * η(t) falls from `rate` to `finalRate` (0 if left out) along half a cosine over `epochs`, and
+   * stays there.
+   */
   | {
       readonly kind: "cosine";
       readonly rate: number;

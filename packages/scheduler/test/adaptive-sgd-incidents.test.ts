@@ -3,7 +3,9 @@ import { adaptiveSgd } from "../src/index.js";
 import type { AdaptiveSgdOptions, Command, PolicyEvent, StopReason } from "../src/index.js";
 import { byUpdates, commandsOf, done, drive, lost, pushed } from "./support.js";
 
-/** Mega-batches of four rows in batches of two, one a device: round after round of steps and pushes. */
+/**
+ * Mega-batches of four rows in batches of two, one a device: round after round of steps and pushes.
+ */
 function start(options: Partial<AdaptiveSgdOptions> = {}, devices = 2) {
   const policy = adaptiveSgd({
     epochs: 1,
@@ -44,7 +46,8 @@ describe("a device that is lost", () => {
       [0, 4, 2],
     ]);
     expect(run.send(done(0))).toEqual([]);
-    // Rows 0 and 1 are trained on device 0, rows 4 and 5 under way; device 1 may have two batches again.
+    // Rows 0 and 1 are trained on device 0, rows 4 and 5 under way; device 1 may have two batches
+    // again.
     expect(run.send(lost(0))).toEqual([
       expect.objectContaining({
         type: "step",

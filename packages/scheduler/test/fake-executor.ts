@@ -1,6 +1,6 @@
 /**
- * A deterministic executor for tests: a virtual clock, devices that need `rows / speed` seconds for a
- * batch, and models that are nothing but the rows they have been trained on. It refuses what the
+ * A deterministic executor for tests: a virtual clock, devices that need `rows / speed` seconds for
+ * a batch, and models that are nothing but the rows they have been trained on. It refuses what the
  * contract forbids.
  */
 import { expect } from "vitest";
@@ -36,7 +36,9 @@ export interface FakeRun<State> {
   /** What `start` answered, then what each event was answered with. */
   readonly commands: readonly (readonly Command[])[];
   readonly reports: readonly Report[];
-  /** Rows that the final global model has been trained on, `epoch * N + position`, with repetitions. */
+  /**
+   * Rows that the final global model has been trained on, `epoch * N + position`, with repetitions.
+   */
   readonly trained: readonly number[];
   /** The most batches that were outstanding at a device at a time. */
   readonly deepest: number;

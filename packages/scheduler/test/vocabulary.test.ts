@@ -17,8 +17,8 @@ interface SyncState {
 const gradient = (device: number): ModelName => `gradient:${device}:0`;
 
 /**
- * Synchronous SGD in the policies' vocabulary: all devices compute a gradient at one model, a barrier, then
- * `w ← w − η · Σ gradient / rows`.
+ * Synchronous SGD in the policies' vocabulary: all devices compute a gradient at one model, a
+ * barrier, then `w ← w − η · Σ gradient / rows`.
  */
 function sync(batchRows: number, learningRate: number): Policy<SyncState> {
   function iterate(state: SyncState): Transition<SyncState> {

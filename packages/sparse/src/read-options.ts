@@ -30,8 +30,8 @@ export interface LibsvmOptions extends ReadOptions {
   readonly indexBase?: 0 | 1 | undefined;
   /**
    * What a label in the text is. `"names"`: a name that happens to be a whole number, such as -1;
-   * the distinct ones in ascending order are labels 0, 1, 2 …. `"ids"`: the label's number, from 0 on.
-   * Default `"names"`.
+   * the distinct ones in ascending order are labels 0, 1, 2 …. `"ids"`: the label's number, from 0
+   * on. Default `"names"`.
    */
   readonly labelValues?: "names" | "ids" | undefined;
   /** The names that training data had, in order. Others are errors, or dropped with `onWider`. */

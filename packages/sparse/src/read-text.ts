@@ -39,7 +39,8 @@ export function createTextReader(options: TextOptions = {}): TextReader {
   let reader: TextReader | null = null;
 
   function begin(line: FirstLine | null): TextReader {
-    // Up to a carriage return, wherever it is: the reader of the right format says what is wrong there.
+    // Up to a carriage return, wherever it is: the reader of the right format says what is wrong
+    // there.
     const isXc = line !== null && parseXcHeader(line.text.replace(/\r.*$/s, "")) !== null;
     const chosen = isXc ? createXcReader(options) : createLibsvmReader(options);
     chosen.push(head.bytes);

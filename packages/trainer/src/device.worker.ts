@@ -1,4 +1,7 @@
-/** Entry of a device's worker thread: one `DeviceApi`, exposed on the port that the supervisor hands over. */
+/**
+ * Entry of a device's worker thread: one `DeviceApi`, exposed on the port that the supervisor hands
+ * over.
+ */
 import { workerData } from "node:worker_threads";
 import * as Comlink from "comlink";
 import { createDeviceHost } from "./device/device-host.js";

@@ -56,8 +56,8 @@ async function run(fate: Fate, changes: Partial<TrainOptions> = {}) {
 }
 
 /**
- * The rows that each merge took in: those done since the merge before, by devices that took part in it. A
- * device takes part if it has a weight in the merge's report.
+ * The rows that each merge took in: those done since the merge before, by devices that took part in
+ * it. A device takes part if it has a weight in the merge's report.
  */
 function mergedRows(events: readonly RunEvent[]): RowRange[] {
   const merged: RowRange[] = [];

@@ -24,8 +24,8 @@ interface Model {
 const double = (length: number) => new Float64Array(length);
 
 /**
- * The contract in as few words as possible: one thread, in float64, each command at once. A policy whose
- * commands don't depend on who answers first must come to the same model on real devices.
+ * The contract in as few words as possible: one thread, in float64, each command at once. A policy
+ * whose commands don't depend on who answers first must come to the same model on real devices.
  */
 export function referenceExecutor(
   options: Pick<TrainOptions, "train" | "shape" | "rule" | "policy" | "seed">,

@@ -5,7 +5,10 @@ import {
   type Dataset,
 } from "@heterosgd/sparse";
 
-/** Rows whose labels follow from their features: feature f stands for label f mod `labels`, plus noise. */
+/**
+ * Rows whose labels follow from their features: feature f stands for label f mod `labels`, plus
+ * noise.
+ */
 export function syntheticRows(
   rows: number,
   { features = 40, labels = 10, seed = 1 } = {},

@@ -108,7 +108,9 @@ function printPairs(output: Output, pairs: readonly Pair[]): void {
   for (const line of pairLines(pairs)) output.print(line);
 }
 
-/** A file of a run's folder, null if it is not there. @throws CliError NOT_A_RUN if it is damaged. */
+/**
+ * A file of a run's folder, null if it is not there. @throws CliError NOT_A_RUN if it is damaged.
+ */
 async function readObject(folder: string, name: "config" | "metrics"): Promise<Members | null> {
   const path = join(folder, runFiles[name]);
   let text: string;

@@ -203,7 +203,10 @@ async function trainInFolder(
   }
 }
 
-/** Saves the model into the folder; where that fails, among the temporary files, as it may have taken days. */
+/**
+ * Saves the model into the folder; where that fails, among the temporary files, as it may have
+ * taken days.
+ */
 async function saveParameters(
   folder: RunFolder,
   { config, data, shape }: Plan,

@@ -16,7 +16,10 @@ type Automatic =
   | "beta"
   | "warmupBatch";
 
-/** A configuration with every automatic value decided, but for the mega-batch's, which needs the data. */
+/**
+ * A configuration with every automatic value decided, but for the mega-batch's, which needs the
+ * data.
+ */
 export type DecidedConfig = TrainConfig & {
   readonly [K in Automatic]: NonNullable<TrainConfig[K]>;
 };
@@ -113,7 +116,10 @@ function checkTogether(config: DecidedConfig): void {
   }
 }
 
-/** The configuration as it goes into the run folder: with it, `train --config` repeats the run in a new folder. */
+/**
+ * The configuration as it goes into the run folder: with it, `train --config` repeats the run in a
+ * new folder.
+ */
 export function storedConfig(config: CompleteConfig): TrainConfig {
   const stored: Record<string, unknown> = { ...config, out: null, force: false };
   for (const [key, type] of optionsOf(trainSchema)) {

@@ -70,7 +70,9 @@ function accepts(schema: ValueSchema, type: string): boolean {
   return schema.type === type || (schema.anyOf?.some((part) => accepts(part, type)) ?? false);
 }
 
-/** The words that a value must be one of, `N` for a whole number; none where it is something else. */
+/**
+ * The words that a value must be one of, `N` for a whole number; none where it is something else.
+ */
 export function choicesOf(type: z.ZodType): readonly string[] {
   const choices = (schema: ValueSchema): readonly unknown[] =>
     schema.enum ?? schema.anyOf?.flatMap(choices) ?? [];

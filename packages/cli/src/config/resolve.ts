@@ -1,4 +1,6 @@
-/** Puts an invocation's configuration together: flags, then file, then environment, then defaults. */
+/**
+ * Puts an invocation's configuration together: flags, then file, then environment, then defaults.
+ */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
@@ -39,7 +41,10 @@ export function environmentLayer(
   };
 }
 
-/** Variables that are no options: where tests find data, and whether errors show where they come from. */
+/**
+ * Variables that are no options: where tests find data, and whether errors show where they come
+ * from.
+ */
 const otherVariables = ["HETEROSGD_DATA", "HETEROSGD_DEBUG"];
 
 /**
@@ -165,7 +170,10 @@ function badValue(type: z.ZodType, name: string, received: unknown): CliError {
   return new CliError("BAD_VALUE", `${name} is ${shown}, but must be ${expected}${orNone}`);
 }
 
-/** `train`'s configuration. `paper` puts the algorithm's published values between all layers and the defaults. */
+/**
+ * `train`'s configuration. `paper` puts the algorithm's published values between all layers and the
+ * defaults.
+ */
 export function resolveTraining(layers: readonly Layer[]): TrainConfig {
   resolveOptions(trainSchema, layers);
   const effective = withoutOtherData(layers);
@@ -175,7 +183,9 @@ export function resolveTraining(layers: readonly Layer[]): TrainConfig {
   return resolveOptions(trainSchema, [...effective, published]);
 }
 
-/** Whoever names data, the bundled sample or files, wins over the other kind in all layers below. */
+/**
+ * Whoever names data, the bundled sample or files, wins over the other kind in all layers below.
+ */
 function withoutOtherData(layers: readonly Layer[]): readonly Layer[] {
   let hasSample = false;
   let hasFiles = false;

@@ -25,7 +25,9 @@ export function createBoard(stream: TextStream): Board {
   // A terminal that does not know its size says 0.
   const columns = () => Math.max(20, stream.columns || 80);
 
-  /** To the first shown line's beginning. After a resize the terminal may have broken lines anew. */
+  /**
+   * To the first shown line's beginning. After a resize the terminal may have broken lines anew.
+   */
   const up = () => {
     const rows = shown.reduce(
       (sum, text) => sum + Math.max(1, Math.ceil(text.length / columns())),
@@ -67,7 +69,9 @@ export function createBoard(stream: TextStream): Board {
   };
 }
 
-/** As much of the lines as the terminal has room for; what is left out is counted in the last one. */
+/**
+ * As much of the lines as the terminal has room for; what is left out is counted in the last one.
+ */
 export function fitted(lines: readonly Line[], columns: number, rows: number): readonly Line[] {
   const room = Math.max(2, rows - 1);
   const kept =

@@ -91,7 +91,9 @@ function printableLines(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }
 
-/** Styles text where the stream shows colours. Node heeds NO_COLOR and FORCE_COLOR when it is asked. */
+/**
+ * Styles text where the stream shows colours. Node heeds NO_COLOR and FORCE_COLOR when it is asked.
+ */
 export function painterFor(stream: TextStream): (style: Style, text: string) => string {
   const colours = stream.isTTY === true && stream.hasColors?.() === true;
   return (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text);

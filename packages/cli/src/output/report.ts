@@ -33,7 +33,10 @@ export function metricLines(metrics: Metrics): readonly string[] {
   );
 }
 
-/** What was evaluated, such as `on the test set (1,234 rows, of which 12 without labels count as 0)`. */
+/**
+ * What was evaluated, such as `on the test set (1,234 rows, of which 12 without labels count as
+ * 0)`.
+ */
 export function evaluatedWords(what: "test" | "validation", metrics: Metrics): string {
   const name = what === "test" ? "on the test set" : "on the held-out part of the training rows";
   const { rows, rowsWithoutLabels } = metrics;

@@ -38,7 +38,10 @@ export function allIn(state: AdaptiveSgdState): boolean {
   );
 }
 
-/** Static dispatch: deals the rest of the mega-batch to the devices in turn, the same number to each. */
+/**
+ * Static dispatch: deals the rest of the mega-batch to the devices in turn, the same number to
+ * each.
+ */
 export function deal(settings: Settings, state: AdaptiveSgdState): AdaptiveSgdState {
   let current = state;
   while (current.devices.length > 0 && rowsToGive(settings, current) > 0) {
@@ -83,7 +86,9 @@ function nextFree(
   return best;
 }
 
-/** Batches that may be outstanding at a device: one once what is left can't give each a full batch. */
+/**
+ * Batches that may be outstanding at a device: one once what is left can't give each a full batch.
+ */
 function queueDepth(settings: Settings, state: AdaptiveSgdState, left: number): number {
   if (!settings.dynamicDispatch) return 2;
   const oneEach = sum(state.devices, (device) => batchRowsOf(settings, state, device));
@@ -140,7 +145,8 @@ function step(
 
 /**
  * η for a batch of `count` rows that starts where `rows` does: schedule(t)·count/b_ref. The last
- * batch of an epoch may be short; its rate is less by as much, so that no row moves the model more than others.
+ * batch of an epoch may be short; its rate is less by as much, so that no row moves the model more
+ * than others.
  */
 function learningRate(
   settings: Settings,

@@ -1,4 +1,6 @@
-/** What happens between two mega-batches: the batch sizes move and the replicas become one model. */
+/**
+ * What happens between two mega-batches: the batch sizes move and the replicas become one model.
+ */
 import type { Command, MergeReport, ModelName, Term, Transition } from "../contract.js";
 import { scaleBatches } from "../batch-size.js";
 import { countRows, epochsTaken } from "../row-queue.js";

@@ -18,8 +18,8 @@ export interface AdaptiveSgdOptions {
   /** schedule(t), for a batch of `batch.reference` rows. */
   readonly schedule: LearningRateSchedule;
   /**
-   * How replicas are merged, e.g. `normalizedMerge()` of `@heterosgd/merge`. It holds the switches of
-   * normalised weights, perturbation and momentum.
+   * How replicas are merged, e.g. `normalizedMerge()` of `@heterosgd/merge`. It holds the switches
+   * of normalised weights, perturbation and momentum.
    */
   readonly merge: MergeRule;
   readonly batch?: {
@@ -39,9 +39,14 @@ export interface AdaptiveSgdOptions {
    * number of batches, in turn, before a mega-batch starts, and the fast ones wait at its end.
    */
   readonly dynamicDispatch?: boolean;
-  /** Whether the learning rate grows with the batch, η_i = schedule(t)·b_i/b_ref. On if left out; meant for SGD alone. */
+  /**
+   * Whether the learning rate grows with the batch, η_i = schedule(t)·b_i/b_ref. On if left out;
+   * meant for SGD alone.
+   */
   readonly scaleLearningRate?: boolean;
-  /** Epochs at the start with small equal batches and a linear learning-rate ramp. 0 if left out. */
+  /**
+   * Epochs at the start with small equal batches and a linear learning-rate ramp. 0 if left out.
+   */
   readonly warmupEpochs?: number;
   /** Rows of a batch during warm-up. b_min if left out. */
   readonly warmupBatch?: number;

@@ -31,22 +31,24 @@ type Step = Transition<AdaptiveSgdState>;
  * all in:   scale b_i; w' <- Σ p_i w_i + γ (w̄ − w̄⁻); w̄⁻ <- w̄; w̄ <- w'; maybe evaluate; next round
  * ```
  *
- * The last mega-batch of a run has between 0.5 and 1.5 times M rows, so that no few rows are left over.
+ * The last mega-batch of a run has between 0.5 and 1.5 times M rows, so that no few rows are left
+ * over.
  *
  * Queue depth: two batches a device, one near the end of a mega-batch. While it evaluates, nothing
  * else is asked for. After the last epoch, the last step or a `finish` event it merges what is
  * trained, evaluates and stops.
  *
- * A device lost before the blend is asked for takes all rows it got since the last merge back to the
- * front of the queue. Once it is asked for, its pushed replica counts like any other (a pushed
+ * A device lost before the blend is asked for takes all rows it got since the last merge back to
+ * the front of the queue. Once it is asked for, its pushed replica counts like any other (a pushed
  * replica stays readable), so nothing is lost or doubled either way. A device that joins takes part
  * from the next mega-batch on, with the others' mean batch size. When no device is left, the run
  * stops with the last merged model.
  *
- * Source: paper A (arXiv 2110.07029), Adaptive SGD; queue depth, the last mega-batch, failures and joining are ours.
+ * Source: paper A (arXiv 2110.07029), Adaptive SGD; queue depth, the last mega-batch, failures and
+ * joining are ours.
  *
- * @throws {@link SchedulerError} `INVALID_OPTION`; `start`: `INVALID_SETUP`; `next`: `UNEXPECTED_EVENT`,
- * and `INVALID_SETUP` if a joining device can't be taken.
+ * @throws {@link SchedulerError} `INVALID_OPTION`; `start`: `INVALID_SETUP`; `next`:
+ * `UNEXPECTED_EVENT`, and `INVALID_SETUP` if a joining device can't be taken.
  */
 export function adaptiveSgd(options: AdaptiveSgdOptions): Policy<AdaptiveSgdState> {
   const settings = resolveOptions(options);
@@ -221,7 +223,10 @@ function stop(state: AdaptiveSgdState, reason: StopReason): Step {
   return [{ ...state, phase: { name: "stopped" }, finish: reason }, [{ type: "stop", reason }]];
 }
 
-/** The device that an answer comes from; undefined if it was lost meanwhile, whose late answers don't count. */
+/**
+ * The device that an answer comes from; undefined if it was lost meanwhile, whose late answers
+ * don't count.
+ */
 function answering(
   state: AdaptiveSgdState,
   id: DeviceId,

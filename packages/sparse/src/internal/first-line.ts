@@ -13,7 +13,9 @@ export interface FirstLine {
 }
 
 export interface HeadCollector {
-  /** Everything pushed so far: the caller's own array if one chunk was enough, to be used at once. */
+  /**
+   * Everything pushed so far: the caller's own array if one chunk was enough, to be used at once.
+   */
   bytes: Uint8Array;
 }
 

@@ -9,11 +9,12 @@ export interface FileOptions extends TextOptions {
 }
 
 /**
- * Reads a data set from a file of XC or LIBSVM text, plain or gzip, in bounded memory: what the data
- * set takes, twice at the end.
+ * Reads a data set from a file of XC or LIBSVM text, plain or gzip, in bounded memory: what the
+ * data set takes, twice at the end.
  *
  * @throws SparseError `FILE_NOT_FOUND`, `IS_DIRECTORY`, `NOT_READABLE`, `EMPTY_FILE`,
- *   `TRUNCATED_GZIP`, `CORRUPT_GZIP`, `UNSUPPORTED_COMPRESSION`, and all that `createTextReader` throws.
+ *   `TRUNCATED_GZIP`, `CORRUPT_GZIP`, `UNSUPPORTED_COMPRESSION`, and all that `createTextReader`
+ *   throws.
  */
 export async function readDatasetFile(
   path: string,

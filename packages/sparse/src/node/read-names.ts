@@ -2,13 +2,14 @@ import { SparseError } from "../errors.js";
 import { fileBytes } from "./file-bytes.js";
 
 /**
- * Reads names of labels or features from a file, plain or gzip. A line is the name, or an identifier, a
- * tab and the name. Line `i`, counting from 0, names label `i`; but where every line of `n` has a whole
- * number from 0 to `n` as its identifier (without leading zeros), the number says which label it names.
+ * Reads names of labels or features from a file, plain or gzip. A line is the name, or an
+ * identifier, a tab and the name. Line `i`, counting from 0, names label `i`; but where every line
+ * of `n` has a whole number from 0 to `n` as its identifier (without leading zeros), the number
+ * says which label it names.
  *
- * @throws SparseError `BAD_NAMES` if a line before the last is empty, since the names after it would
- *   belong to other numbers than meant, or if such numbers are given twice, leave one out or count from 1
- *   in another order; errors of files as `readDatasetFile`.
+ * @throws SparseError `BAD_NAMES` if a line before the last is empty, since the names after it
+ *   would belong to other numbers than meant, or if such numbers are given twice, leave one out or
+ *   count from 1 in another order; errors of files as `readDatasetFile`.
  */
 export async function readNames(path: string): Promise<string[]> {
   const decoder = new TextDecoder();

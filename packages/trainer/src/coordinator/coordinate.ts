@@ -16,7 +16,8 @@ export interface CoordinateObserver {
 }
 
 /**
- * The whole runtime in one loop: events in, policy, commands out. It knows no algorithm and no device.
+ * The whole runtime in one loop: events in, policy, commands out. It knows no algorithm and no
+ * device.
  *
  * @returns why the policy stopped.
  */

@@ -10,7 +10,9 @@ export interface Request<T> {
   readonly rows?: number;
   readonly work: DeviceCall<T>;
   readonly answer?: (value: T) => void;
-  /** Called instead of `answer` once the device is lost; from then on it touches nothing any more. */
+  /**
+   * Called instead of `answer` once the device is lost; from then on it touches nothing any more.
+   */
   readonly lost?: () => void;
 }
 

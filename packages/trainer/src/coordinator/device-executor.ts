@@ -1,6 +1,6 @@
 /**
- * Carries a policy's commands out on real devices, one worker each. What a device is told goes into its
- * queue at once; answers come back as events in the order in which they arrive.
+ * Carries a policy's commands out on real devices, one worker each. What a device is told goes into
+ * its queue at once; answers come back as events in the order in which they arrive.
  */
 import type { MetricSums } from "@heterosgd/model";
 import { sliceFor } from "@heterosgd/merge";

@@ -19,7 +19,10 @@ interface Part {
   readonly count: number;
 }
 
-/** Shares the evaluation rows out over the devices as they become free; a lost device's go to the others. */
+/**
+ * Shares the evaluation rows out over the devices as they become free; a lost device's go to the
+ * others.
+ */
 export function shareOutEvaluation(calls: DeviceCalls, options: EvaluationOptions): void {
   const { model, rows, chunk } = options;
   const evaluated: { readonly start: number; readonly sums: MetricSums }[] = [];

@@ -1,7 +1,10 @@
 import type { ModelName } from "@heterosgd/scheduler";
 import type { ModelMemory } from "../device/api.js";
 
-/** Which memory each model name means at the moment. Devices know models by slot; names move, slots stay. */
+/**
+ * Which memory each model name means at the moment. Devices know models by slot; names move, slots
+ * stay.
+ */
 export interface ModelTable {
   slot(name: ModelName): number;
   memory(name: ModelName): ModelMemory;

@@ -39,7 +39,8 @@ export function deviceName(id: number, spec: DeviceSpec): string {
 /**
  * Starts a worker for each device, has each take its memory, and makes all models known to all.
  *
- * @throws TrainerError or the device's own error, if any device cannot be opened; none is left running.
+ * @throws TrainerError or the device's own error, if any device cannot be opened; none is left
+ * running.
  */
 export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevices> {
   const { devices: specs, models: names, workerUrl, ...setup } = options;

@@ -6,7 +6,10 @@ const PATIENCE = 20;
 
 /** A device's measured speed, from which follows how long an answer may take. */
 export interface Pace {
-  /** A call over `rows` rows (0 for a call that has none) joins the device's queue; returns its time-out in ms. */
+  /**
+   * A call over `rows` rows (0 for a call that has none) joins the device's queue; returns its
+   * time-out in ms.
+   */
   begin(rows: number): number;
   end(rows: number): void;
   measured(rows: number, seconds: number): void;

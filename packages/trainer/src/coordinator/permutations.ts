@@ -3,8 +3,8 @@ import type { RowRange } from "@heterosgd/scheduler";
 import type { RowSpan } from "../device/api.js";
 
 /**
- * The permutations of the epochs in use, in shared memory. A slot is filled anew for another epoch as soon
- * as no unanswered command refers to it; as a rule two slots serve a whole run.
+ * The permutations of the epochs in use, in shared memory. A slot is filled anew for another epoch
+ * as soon as no unanswered command refers to it; as a rule two slots serve a whole run.
  */
 export interface Permutations {
   /** The ranges as devices understand them; each range holds its slot until it is released. */
@@ -29,7 +29,8 @@ export function createPermutations(
   function slotOf(epoch: number): number {
     const filled = slots.findIndex((slot) => slot.epoch === epoch);
     if (filled >= 0) return filled;
-    // Keep the latest epoch's neighbour: ranges of two epochs are interleaved around an epoch's end.
+    // Keep the latest epoch's neighbour: ranges of two epochs are interleaved around an epoch's
+    // end.
     const free = slots.length < 2 ? -1 : slots.findIndex((slot) => slot.held === 0);
     const index = free >= 0 ? free : slots.length;
     const slot = slots[index] ?? {

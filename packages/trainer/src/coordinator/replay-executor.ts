@@ -27,8 +27,8 @@ interface Queued {
 }
 
 /**
- * Gives the recorded events one after another; before each, the device that it came from catches up with its
- * queue as far as the event says.
+ * Gives the recorded events one after another; before each, the device that it came from catches up
+ * with its queue as far as the event says.
  */
 export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
   const { hosts, models, permutations, events } = options;

@@ -1,6 +1,7 @@
 /**
- * What the coordinator and a device's worker say to each other. Only small plain objects travel; the data
- * set, permutations and models are named by slot, and lie in shared memory that both sides see.
+ * What the coordinator and a device's worker say to each other. Only small plain objects travel;
+ * the data set, permutations and models are named by slot, and lie in shared memory that both sides
+ * see.
  *
  * A device carries calls out one after another, in the order in which they were made.
  */
@@ -10,7 +11,10 @@ import type { MetricSums, ModelShape, UpdateRule } from "@heterosgd/model";
 export interface ModelMemory {
   /** All parameters, as `parameterLayout` lays them out. */
   readonly parameters: Float32Array;
-  /** The optimiser's state arrays, each as long as `parameters`; none for plain SGD or an accumulator. */
+  /**
+   * The optimiser's state arrays, each as long as `parameters`; none for plain SGD or an
+   * accumulator.
+   */
   readonly state: readonly Float32Array[];
   /** One element: how many updates the model has received. */
   readonly updates: Int32Array;
@@ -40,7 +44,9 @@ export interface DeviceSetup {
   readonly limits: BatchLimits;
   /** Cut-offs of the metrics, ascending. */
   readonly cutoffs: readonly number[];
-  /** How many models the device must hold besides the shared ones: its replica, then accumulators. */
+  /**
+   * How many models the device must hold besides the shared ones: its replica, then accumulators.
+   */
   readonly replicas: number;
   readonly accumulators: number;
 }
@@ -97,7 +103,10 @@ export interface ModelTerm {
   readonly coefficient: number;
 }
 
-/** What a shard that changes its own terms has come to, in shared memory: another device can carry it on. */
+/**
+ * What a shard that changes its own terms has come to, in shared memory: another device can carry
+ * it on.
+ */
 export interface BlendJournal {
   /** The results of the block put down last, and of the one in work. */
   readonly results: Float32Array;
@@ -124,8 +133,8 @@ export interface EvaluateCall {
 }
 
 /**
- * Where a device's time went, in seconds since its first command. `training` and `evaluating` include a
- * handicap's idling; `waiting` is time with nothing to do.
+ * Where a device's time went, in seconds since its first command. `training` and `evaluating`
+ * include a handicap's idling; `waiting` is time with nothing to do.
  */
 export interface DeviceUsage {
   readonly training: number;

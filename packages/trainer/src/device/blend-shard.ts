@@ -17,7 +17,9 @@ interface Sum {
   readonly coefficients: readonly number[];
 }
 
-/** One shard of a blend, over shared memory. With a journal, it goes on from where the journal says. */
+/**
+ * One shard of a blend, over shared memory. With a journal, it goes on from where the journal says.
+ */
 export function blendShard(call: BlendCall, memory: (slot: number) => ModelMemory): void {
   const { start, end, journal } = call;
   const target = memory(call.target);
@@ -40,7 +42,10 @@ export function blendShard(call: BlendCall, memory: (slot: number) => ModelMemor
   }
 }
 
-/** A block's result is put down before it replaces the block, so that nobody computes a block from its own result. */
+/**
+ * A block's result is put down before it replaces the block, so that nobody computes a block from
+ * its own result.
+ */
 function blendInPlace(
   sums: readonly Sum[],
   start: number,

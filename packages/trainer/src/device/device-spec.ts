@@ -5,8 +5,8 @@ export interface DeviceSpec {
   /** Which technology drives it. */
   readonly kind: "cpu";
   /**
-   * Fraction of its own speed at which it runs, in (0, 1]: after each batch the device idles so that the
-   * whole takes `1 / speed` times as long. Unequal devices can so be had on any machine.
+   * Fraction of its own speed at which it runs, in (0, 1]: after each batch the device idles so
+   * that the whole takes `1 / speed` times as long. Unequal devices can so be had on any machine.
    */
   readonly speed: number;
 }
@@ -15,7 +15,8 @@ const MAX_DEVICES = 64;
 const EXPECTED = "expected a list like cpu,cpu@0.5 or 2*cpu (kind, then @ and a speed up to 1)";
 
 /**
- * Reads a list of devices: `cpu`, `cpu@0.5` (a handicap), `3*cpu@0.5` (three of them), separated by commas.
+ * Reads a list of devices: `cpu`, `cpu@0.5` (a handicap), `3*cpu@0.5` (three of them), separated by
+ * commas.
  *
  * @throws TrainerError DEVICE_SPEC, naming the part that could not be read.
  */

@@ -1,7 +1,7 @@
 /**
- * Comlink carries name, message and stack of an error across threads, but not its `code`. This adds the code
- * to what is sent; the receiving side of Comlink takes over whatever it gets, so only a worker, whose thread
- * is its own, needs it.
+ * Comlink carries name, message and stack of an error across threads, but not its `code`. This adds
+ * the code to what is sent; the receiving side of Comlink takes over whatever it gets, so only a
+ * worker, whose thread is its own, needs it.
  */
 import * as Comlink from "comlink";
 

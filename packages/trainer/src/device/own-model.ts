@@ -25,7 +25,10 @@ export function takeModel(kernels: AnyKernels, length: number, states: number): 
   };
 }
 
-/** Whether the kernels work in memory that all threads see, so that nothing needs copying to be shared. */
+/**
+ * Whether the kernels work in memory that all threads see, so that nothing needs copying to be
+ * shared.
+ */
 function isShared(model: OwnModel): boolean {
   return model.parameters instanceof Float32Array;
 }

@@ -2,7 +2,9 @@ import type { DeviceUsage } from "./api.js";
 
 export type Activity = Exclude<keyof DeviceUsage, "waiting">;
 
-/** Splits a device's time, from its first activity on, into activities and the waiting between them. */
+/**
+ * Splits a device's time, from its first activity on, into activities and the waiting between them.
+ */
 export interface Stopwatch {
   begin(): void;
   /** Ends what `begin` began; returns its seconds. */

@@ -1,6 +1,7 @@
 /**
- * Starts a device's worker and stands between it and the coordinator. Comlink's calls to a worker that has
- * died never settle, so every call here is raced against the worker's death and a time-out.
+ * Starts a device's worker and stands between it and the coordinator. Comlink's calls to a worker
+ * that has died never settle, so every call here is raced against the worker's death and a
+ * time-out.
  */
 import { MessageChannel, Worker } from "node:worker_threads";
 import * as Comlink from "comlink";
@@ -21,7 +22,10 @@ export interface SupervisedDevice {
   readonly death: Promise<TrainerError>;
   /** Closes the device and waits for its worker to end; after the time-out it is terminated. */
   close(timeoutMs: number): Promise<Awaited<ReturnType<DeviceApi["close"]>>>;
-  /** Ends the worker at once. Afterwards it touches no memory that others see (unless it is stuck in foreign code). */
+  /**
+   * Ends the worker at once. Afterwards it touches no memory that others see (unless it is stuck in
+   * foreign code).
+   */
   terminate(): Promise<void>;
 }
 
@@ -38,15 +42,16 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
     workerData: { port: port2 },
     transferList: [port2],
     name,
-    // Inherited flags (a test runner's export conditions, say) would make the worker load other files.
+    // Inherited flags (a test runner's export conditions, say) would make the worker load other
+    // files.
     execArgv: [],
   });
   const remote = Comlink.wrap<DeviceApi>(port1 as unknown as Comlink.Endpoint);
   let closing = false;
   let failure: { readonly cause: unknown } | undefined;
 
-  // Rejects the calls in flight when the worker dies. A promise that all calls race against would keep
-  // something of every call for as long as the worker lives.
+  // Rejects the calls in flight when the worker dies. A promise that all calls race against would
+  // keep something of every call for as long as the worker lives.
   const pending = new Set<(reason: TrainerError) => void>();
   let dead: TrainerError | undefined;
 

@@ -33,8 +33,8 @@ export interface EvaluateModelOptions {
 /**
  * Evaluates a model on a whole data set, its rows shared out over all devices as they become free.
  *
- * @throws TrainerError NO_DEVICES (none was named, or every one was lost), DATA_MISMATCH, or what a device reported when
- * it could not be opened.
+ * @throws TrainerError NO_DEVICES (none was named, or every one was lost), DATA_MISMATCH, or what a
+ * device reported when it could not be opened.
  */
 export async function evaluateModel(options: EvaluateModelOptions): Promise<Metrics> {
   const { shape, parameters, dataset, devices, batchRows = 128 } = options;

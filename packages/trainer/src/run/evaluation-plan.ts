@@ -14,8 +14,8 @@ export function usableCutoffs(cutoffs: readonly number[], labels: number): reado
 }
 
 /**
- * Rows that a device evaluates at a time: whole batches, few enough that all devices end at about the same
- * time.
+ * Rows that a device evaluates at a time: whole batches, few enough that all devices end at about
+ * the same time.
  */
 export function evaluationChunk(rows: number, devices: number, batchRows: number): number {
   const share = Math.ceil(rows / (devices * 8 * batchRows));

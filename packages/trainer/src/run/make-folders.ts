@@ -4,8 +4,9 @@ import { dirname, join } from "node:path";
 /**
  * Makes a folder and those above it that are missing.
  *
- * Level by level: Node's own recursive `mkdir` never returns where a folder cannot be made in one that exists
- * (`/proc`, a working directory that was deleted), and hides that a file system is read-only.
+ * Level by level: Node's own recursive `mkdir` never returns where a folder cannot be made in one
+ * that exists (`/proc`, a working directory that was deleted), and hides that a file system is
+ * read-only.
  *
  * @param made - gets each folder that was made, outermost first, even if a later one fails.
  * @throws the system's error.
@@ -25,7 +26,8 @@ export async function makeFolders(path: string, made: string[]): Promise<void> {
 }
 
 /**
- * Tries whether a folder can be made at `path`, or written to if it is there. Leaves nothing behind.
+ * Tries whether a folder can be made at `path`, or written to if it is there. Leaves nothing
+ * behind.
  *
  * @throws the system's error.
  */

@@ -22,7 +22,10 @@ export interface MemoryEstimate {
   readonly total: number;
 }
 
-/** Adds up what `train` would take with these options, the interpreter itself (about 100 MB, and 20 MB a device) left out. */
+/**
+ * Adds up what `train` would take with these options, the interpreter itself (about 100 MB, and 20
+ * MB a device) left out.
+ */
 export function estimateMemory(
   options: Pick<TrainOptions, "train" | "evaluation" | "shape" | "rule" | "devices" | "policy">,
 ): MemoryEstimate {

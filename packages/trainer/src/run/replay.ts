@@ -1,8 +1,8 @@
 /**
- * Repeats a run in this thread from its recorded events: the same policy, fed the same events in the same
- * order, over the same device code. Each device carries its commands out in the order in which they were
- * issued, and the recorded answers say how far it had come. The parameters come out equal to the last bit,
- * whatever the timing of the real run was.
+ * Repeats a run in this thread from its recorded events: the same policy, fed the same events in
+ * the same order, over the same device code. Each device carries its commands out in the order in
+ * which they were issued, and the recorded answers say how far it had come. The parameters come out
+ * equal to the last bit, whatever the timing of the real run was.
  */
 import { initialise, parameterLayout, rowNorm } from "@heterosgd/model";
 import type { PolicyEvent } from "@heterosgd/scheduler";
@@ -22,7 +22,9 @@ export interface ReplayOptions extends Pick<
 > {
   /** How many devices the recorded run had. */
   readonly devices: number;
-  /** The policy events of the recorded run, in order (other records of its event stream left out). */
+  /**
+   * The policy events of the recorded run, in order (other records of its event stream left out).
+   */
   readonly events: readonly PolicyEvent[];
 }
 

@@ -34,8 +34,8 @@ export interface EndRecord {
 }
 
 /**
- * One line of `events.jsonl`: what happened, and when. Policy events are recorded as the policy saw them, in
- * its order, which is what a replay needs.
+ * One line of `events.jsonl`: what happened, and when. Policy events are recorded as the policy saw
+ * them, in its order, which is what a replay needs.
  */
 export type RunEvent = {
   /** Seconds since the run began. */

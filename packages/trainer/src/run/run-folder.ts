@@ -35,7 +35,9 @@ export interface RunFolder {
   readonly path: string;
   /** Where a file of the run lies once the run is complete. */
   file(name: RunFile): string;
-  /** The folder in which the files are written: another than `path` while an earlier run lies there. */
+  /**
+   * The folder in which the files are written: another than `path` while an earlier run lies there.
+   */
   readonly draftPath: string;
   /** Where a file is written. */
   draft(name: RunFile): string;
@@ -43,17 +45,21 @@ export interface RunFolder {
   event(event: RunEvent): void;
   /** Appends a line of the log that people read; does nothing after `close`. */
   log(line: string): void;
-  /** Writes the metrics so that they are there whole or not at all. @throws TrainerError RUN_FOLDER */
+  /**
+   * Writes the metrics so that they are there whole or not at all. @throws TrainerError RUN_FOLDER
+   */
   metrics(value: unknown): Promise<void>;
-  /** Waits until events and log are written. @throws TrainerError RUN_FOLDER if any could not be. */
+  /**
+   * Waits until events and log are written. @throws TrainerError RUN_FOLDER if any could not be.
+   */
   close(): Promise<void>;
   /** After `close`: puts the files in place of an earlier run's. @throws TrainerError RUN_FOLDER */
   replace(): Promise<void>;
 }
 
 /**
- * Refuses a folder that `createRunFolder` would refuse, and leaves nothing behind: ask before anything costly is done
- * for the run.
+ * Refuses a folder that `createRunFolder` would refuse, and leaves nothing behind: ask before
+ * anything costly is done for the run.
  *
  * @throws TrainerError RUN_EXISTS, RUN_FOLDER
  */
@@ -68,14 +74,15 @@ export async function checkRunFolder(path: string, options: RunFolderOptions = {
 }
 
 /**
- * Makes the folder of a new run. Where `force` replaces an earlier run, the files are written into a folder
- * `replacement` within, and the earlier run stays as it is until `replace` is called.
+ * Makes the folder of a new run. Where `force` replaces an earlier run, the files are written into
+ * a folder `replacement` within, and the earlier run stays as it is until `replace` is called.
  *
  * @param config - what `config.json` is to hold.
- * @param onFailure - told once, as soon as an event or a line of the log could not be written; all later ones are
- * dropped, and `close` will throw the same.
- * @throws TrainerError RUN_EXISTS if the folder holds anything, unless `force` is set and it is a run whose files are
- * none of the inputs; RUN_FOLDER if it cannot be made or written to. Nothing is left behind then.
+ * @param onFailure - told once, as soon as an event or a line of the log could not be written; all
+ * later ones are dropped, and `close` will throw the same.
+ * @throws TrainerError RUN_EXISTS if the folder holds anything, unless `force` is set and it is a
+ * run whose files are none of the inputs; RUN_FOLDER if it cannot be made or written to. Nothing is
+ * left behind then.
  */
 export async function createRunFolder(
   path: string,

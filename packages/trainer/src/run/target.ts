@@ -24,7 +24,10 @@ export function parseTarget(text: string): Target {
   return { metric: match[1] as Target["metric"], k: Number(match[2]), atLeast: Number(match[3]) };
 }
 
-/** Refuses a target that cannot be seen. @throws TrainerError BAD_OPTION if its cut-off is not among those computed. */
+/**
+ * Refuses a target that cannot be seen. @throws TrainerError BAD_OPTION if its cut-off is not among
+ * those computed.
+ */
 export function requireCutoff({ metric, k }: Target, cutoffs: readonly number[]): void {
   if (cutoffs.includes(k)) return;
   throw new TrainerError(
@@ -33,7 +36,9 @@ export function requireCutoff({ metric, k }: Target, cutoffs: readonly number[])
   );
 }
 
-/** The metric's value. @throws TrainerError BAD_OPTION if the cut-off is not among those computed. */
+/**
+ * The metric's value. @throws TrainerError BAD_OPTION if the cut-off is not among those computed.
+ */
 export function metricValue(metrics: Metrics, target: Target): number {
   requireCutoff(target, metrics.cutoffs);
   const values = { P: metrics.precision, nDCG: metrics.ndcg, R: metrics.recall }[target.metric];

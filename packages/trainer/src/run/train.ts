@@ -39,7 +39,10 @@ export interface TrainOptions {
   readonly seed: number;
   /** Multiplies the initial weights. Default 1. */
   readonly initialScale?: number;
-  /** Cut-offs k of the metrics, ascending; those above the number of labels are left out. Default 1, 3, 5. */
+  /**
+   * Cut-offs k of the metrics, ascending; those above the number of labels are left out. Default 1,
+   * 3, 5.
+   */
   readonly cutoffs?: readonly number[];
   /** Winds up after so many seconds of training. */
   readonly maxSeconds?: number;
@@ -82,9 +85,9 @@ export function salvageOf(error: unknown): Salvage | undefined {
 /**
  * Trains one network over all devices at once, by the policy's algorithm.
  *
- * @throws TrainerError NO_DEVICES (every device was lost; the first one's error is the cause), DIVERGED, DATA_MISMATCH,
- * BAD_OPTION (the target's cut-off is none of the metrics'), or what a device reported when it could not be opened.
- * `salvageOf(error)` has the last merged model.
+ * @throws TrainerError NO_DEVICES (every device was lost; the first one's error is the cause),
+ * DIVERGED, DATA_MISMATCH, BAD_OPTION (the target's cut-off is none of the metrics'), or what a
+ * device reported when it could not be opened. `salvageOf(error)` has the last merged model.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
   const { train: rows, evaluation, shape, rule, devices: specs, target } = options;
@@ -220,7 +223,9 @@ function diverged(): TrainerError {
   );
 }
 
-/** Posts a finish when the time is up or the signal comes; returns how to stop watching for them. */
+/**
+ * Posts a finish when the time is up or the signal comes; returns how to stop watching for them.
+ */
 function finishOn({ maxSeconds, signal }: TrainOptions, executor: DeviceExecutor): () => void {
   const interrupt = () => executor.post({ type: "finish", reason: "signal" });
   const timer =

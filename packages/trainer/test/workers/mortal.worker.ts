@@ -1,6 +1,6 @@
 /**
- * A device's worker that works as it should until its fate: at which call of which method, on which device, it
- * does what. Whoever imports it leaves the fate in `globalThis.fate`.
+ * A device's worker that works as it should until its fate: at which call of which method, on which
+ * device, it does what. Whoever imports it leaves the fate in `globalThis.fate`.
  */
 import { workerData, type MessagePort } from "node:worker_threads";
 import * as Comlink from "comlink";

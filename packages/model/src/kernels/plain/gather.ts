@@ -5,8 +5,9 @@ import { addScaledRow, type FloatArray } from "./arrays.js";
 /**
  * `Kernels.gather`: the first layer forward, four non-zeros at a time.
  *
- * The arithmetic is in functions of its own: this one is called once a batch, so that the engine would compile
- * it in the middle of its loops, before it has seen them all, and throw that away again and again.
+ * The arithmetic is in functions of its own: this one is called once a batch, so that the engine
+ * would compile it in the middle of its loops, before it has seen them all, and throw that away
+ * again and again.
  */
 export function gather<A extends FloatArray>(
   batch: Batch,
@@ -33,7 +34,9 @@ function copyRow(source: FloatArray, target: FloatArray, start: number, length: 
   for (let j = 0; j < length; j++) target[start + j] = source[j]!;
 }
 
-/** `out[o + j] += Σ values[i] · weights[indices[i]·width + j]` for four non-zeros from `first` on. */
+/**
+ * `out[o + j] += Σ values[i] · weights[indices[i]·width + j]` for four non-zeros from `first` on.
+ */
 function addFourRows(
   weights: FloatArray,
   indices: Uint32Array,
