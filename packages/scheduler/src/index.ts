@@ -12,7 +12,7 @@ export type { BatchBounds, BatchScaling, SizedDevice } from "./batch-size.js";
 export { learningRateAt, warmupFactor } from "./learning-rate.js";
 export type { LearningRateSchedule } from "./learning-rate.js";
 export type { MergeReplica, MergeRule, MergeWeights } from "./merge-rule.js";
-export { createRowQueue, giveBackRows, rowsLeft, takeRows } from "./row-queue.js";
+export { countRows, createRowQueue, giveBackRows, rowsLeft, takeRows } from "./row-queue.js";
 export type { RowQueue } from "./row-queue.js";
 export { SchedulerError } from "./errors.js";
 export type { SchedulerErrorCode } from "./errors.js";

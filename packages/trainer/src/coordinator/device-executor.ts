@@ -4,19 +4,22 @@
  */
 import type { MetricSums } from "@heterosgd/model";
 import { sliceFor } from "@heterosgd/merge";
-import type {
-  BlendCommand,
-  DeviceId,
-  EvaluateCommand,
-  ModelName,
-  PolicyEvent,
-  RowRange,
-  Term,
+import {
+  countRows,
+  type AccumulateCommand,
+  type BlendCommand,
+  type DeviceId,
+  type EvaluateCommand,
+  type ModelName,
+  type PolicyEvent,
+  type RowRange,
+  type StepCommand,
 } from "@heterosgd/scheduler";
 import { createBlendJournal } from "../device/blend-shard.js";
-import type { BlendCall, DeviceUsage, ModelTerm, RowSpan, StepReply } from "../device/api.js";
+import type { BlendCall, DeviceUsage, RowSpan, StepReply } from "../device/api.js";
 import type { DeviceCall, SupervisedDevice } from "../device/supervisor.js";
 import { TrainerError } from "../errors.js";
+import { deviceCallOf, mostUpdates } from "./device-call-of.js";
 import { createDeviceCalls } from "./device-calls.js";
 import { shareOutEvaluation } from "./evaluation.js";
 import { createEventQueue } from "./event-queue.js";
@@ -48,6 +51,7 @@ export interface DeviceExecutor extends Executor {
 
 export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExecutor {
   const { devices, models } = options;
+  const callOf = deviceCallOf(models);
   const events = createEventQueue<PolicyEvent>();
   const usage: (DeviceUsage | null)[] = devices.map(() => null);
   const calls = createDeviceCalls({
@@ -62,8 +66,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
   });
 
   function train(
-    id: DeviceId,
-    rows: readonly RowRange[],
+    { device: id, rows }: StepCommand | AccumulateCommand,
     learningRate: number | null,
     work: (
       api: Parameters<DeviceCall<StepReply>>[0],
@@ -87,17 +90,10 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     });
   }
 
-  const terms = (list: readonly Term[]): ModelTerm[] =>
-    list.map(({ model, coefficient }) => ({ model: models.slot(model), coefficient }));
-
   function blend(command: BlendCommand): void {
     const shards = calls.living();
     let unfinished = shards.length;
-    const call = {
-      target: models.slot(command.target),
-      terms: terms(command.terms),
-      stateTerms: terms(command.stateTerms),
-    };
+    const call = callOf.blend(command);
     const updates = mostUpdates(models, command.stateTerms);
     const give = (id: DeviceId, shard: Pick<BlendCall, "start" | "end" | "journal">): void =>
       calls.send(id, {
@@ -141,30 +137,23 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
 
   function execute(command: ExecutableCommand): void {
     switch (command.type) {
-      case "step": {
-        const { device, rows, learningRate, microBatchRows = null } = command;
-        const model = models.slot(command.model);
-        return train(device, rows, learningRate, (api, spans) =>
-          api.step({ rows: spans, microBatchRows, learningRate, model }),
+      case "step":
+        return train(command, command.learningRate, (api, rows) =>
+          api.step(callOf.step(command, rows)),
         );
-      }
-      case "accumulate": {
-        const model = models.slot(command.model);
-        const into = models.slot(command.into);
-        const { reset = false } = command;
-        return train(command.device, command.rows, null, (api, spans) =>
-          api.accumulate({ rows: spans, model, into, reset }),
+      case "accumulate":
+        return train(command, null, (api, rows) =>
+          api.accumulate(callOf.accumulate(command, rows)),
         );
-      }
       case "pull": {
         const model = models.slot("global");
         return calls.send(command.device, { work: (api) => api.pull(model) });
       }
       case "push": {
-        const { device, norm } = command;
-        const model = models.slot(command.model ?? `replica:${device}`);
+        const { device } = command;
+        const call = callOf.push(command);
         return calls.send(device, {
-          work: (api) => api.push({ model, norm }),
+          work: (api) => api.push(call),
           answer(reply) {
             usage[device] = reply.usage;
             events.push({ type: "pushed", device, norm: reply.norm });
@@ -172,12 +161,8 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         });
       }
       case "apply": {
-        const { device, scale } = command;
-        const call = {
-          source: models.slot(command.source),
-          target: models.slot(command.target),
-          scale,
-        };
+        const { device } = command;
+        const call = callOf.apply(command);
         return calls.send(device, {
           work: (api) => api.apply(call),
           answer(spent) {
@@ -204,22 +189,10 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
   };
 }
 
-/** How many updates a blend of these models stands for: those of the furthest one. */
-function mostUpdates(
-  models: ModelTable,
-  sources: readonly { readonly model: ModelName }[],
-): number {
-  return Math.max(0, ...sources.map(({ model }) => models.memory(model).updates[0] ?? 0));
-}
-
 /** The device that a model belongs to, null if it is everybody's. */
 function ownerOf(model: ModelName): DeviceId | null {
   const [, device] = model.split(":");
   return device === undefined ? null : Number(device);
-}
-
-export function countRows(ranges: readonly RowRange[]): number {
-  return ranges.reduce((sum, range) => sum + range.count, 0);
 }
 
 function divergence(

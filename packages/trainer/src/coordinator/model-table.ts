@@ -6,7 +6,7 @@ import type { ModelMemory } from "../device/api.js";
  * stay.
  */
 export interface ModelTable {
-  slot(name: ModelName): number;
+  readonly slot: (name: ModelName) => number;
   memory(name: ModelName): ModelMemory;
   /** Afterwards `names[0]` means what `names[1]` meant, and so on round. */
   rotate(names: readonly ModelName[]): void;

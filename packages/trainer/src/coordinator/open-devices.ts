@@ -32,7 +32,7 @@ export interface OpenDevices {
   close(): Promise<void>;
 }
 
-export function deviceName(id: number, spec: DeviceSpec): string {
+function deviceName(id: number, spec: DeviceSpec): string {
   return `device ${id} (${formatDevice(spec)})`;
 }
 

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { sliceFor } from "@heterosgd/merge";
-import type { DeviceId, PolicyEvent, Term } from "@heterosgd/scheduler";
-import type { DeviceApi, ModelTerm } from "../device/api.js";
+import type { DeviceId, PolicyEvent } from "@heterosgd/scheduler";
+import type { DeviceApi } from "../device/api.js";
 import { TrainerError } from "../errors.js";
+import { deviceCallOf, mostUpdates } from "./device-call-of.js";
 import type { ExecutableCommand, Executor } from "./executor.js";
 import type { ModelTable } from "./model-table.js";
 import type { Permutations } from "./permutations.js";
@@ -32,12 +33,10 @@ interface Queued {
  */
 export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
   const { hosts, models, permutations, events } = options;
+  const callOf = deviceCallOf(models);
   const queues: Queued[][] = hosts.map(() => []);
   const alive = hosts.map(() => true);
   let position = 0;
-
-  const terms = (list: readonly Term[]): ModelTerm[] =>
-    list.map(({ model, coefficient }) => ({ model: models.slot(model), coefficient }));
 
   function enqueue(device: DeviceId, queued: Queued): void {
     if (alive[device]) queues[device]!.push(queued);
@@ -49,24 +48,17 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
       case "accumulate": {
         const { type: kind, device, rows } = command;
         const spans = permutations.hold(rows);
-        const model = models.slot(command.model);
-        const into = command.type === "accumulate" ? models.slot(command.into) : 0;
-        const reset = command.type === "accumulate" && (command.reset ?? false);
-        return enqueue(device, {
-          kind,
-          run: async () => {
-            const { nonZeros, loss } = await (command.type === "step"
-              ? hosts[device]!.step({
-                  rows: spans,
-                  model,
-                  learningRate: command.learningRate,
-                  microBatchRows: command.microBatchRows ?? null,
-                })
-              : hosts[device]!.accumulate({ rows: spans, model, into, reset }));
-            permutations.release(rows);
-            return { rows, nonZeros, loss };
-          },
-        });
+        const host = hosts[device]!;
+        const train =
+          command.type === "step"
+            ? host.step.bind(host, callOf.step(command, spans))
+            : host.accumulate.bind(host, callOf.accumulate(command, spans));
+        const run = async () => {
+          const { nonZeros, loss } = await train();
+          permutations.release(rows);
+          return { rows, nonZeros, loss };
+        };
+        return enqueue(device, { kind, run });
       }
       case "pull": {
         const model = models.slot("global");
@@ -74,18 +66,14 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
         return enqueue(command.device, { kind: "pull", run });
       }
       case "push": {
-        const { device, norm } = command;
-        const model = models.slot(command.model ?? `replica:${device}`);
-        const run = async () => ({ norm: (await hosts[device]!.push({ model, norm })).norm });
+        const { device } = command;
+        const call = callOf.push(command);
+        const run = async () => ({ norm: (await hosts[device]!.push(call)).norm });
         return enqueue(device, { kind: "push", run });
       }
       case "apply": {
-        const { device, scale } = command;
-        const call = {
-          source: models.slot(command.source),
-          target: models.slot(command.target),
-          scale,
-        };
+        const { device } = command;
+        const call = callOf.apply(command);
         const run = async () => {
           await hosts[device]!.apply(call);
           return {};
@@ -94,20 +82,13 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
       }
       case "blend": {
         const living = [...hosts.keys()].filter((id) => alive[id]);
-        const call = {
-          target: models.slot(command.target),
-          terms: terms(command.terms),
-          stateTerms: terms(command.stateTerms),
-        };
-        const updates = command.stateTerms.map(({ model }) => models.memory(model).updates);
+        const call = callOf.blend(command);
+        const updates = mostUpdates(models, command.stateTerms);
         return living.forEach((device, i) => {
           const shard = sliceFor(i, living.length, options.modelLength);
           const run = async () => {
             await hosts[device]!.blend({ ...call, ...shard, journal: null });
-            if (updates.length > 0) {
-              const most = Math.max(...updates.map((count) => count[0]!));
-              models.slots[call.target]!.updates[0] = most;
-            }
+            if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
             return {};
           };
           enqueue(device, { kind: "blend", id: command.id, run });

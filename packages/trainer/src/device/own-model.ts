@@ -25,14 +25,6 @@ export function takeModel(kernels: AnyKernels, length: number, states: number): 
   };
 }
 
-/**
- * Whether the kernels work in memory that all threads see, so that nothing needs copying to be
- * shared.
- */
-function isShared(model: OwnModel): boolean {
-  return model.parameters instanceof Float32Array;
-}
-
 /** The array itself where it lies in shared memory, else room in shared memory for a copy of it. */
 function sharedView(array: DeviceArray): Float32Array {
   return array instanceof Float32Array
@@ -48,7 +40,7 @@ export function load(kernels: AnyKernels, source: ModelMemory, target: OwnModel)
 
 /** Copies a model from the device's own arrays into its shared memory, where that is another. */
 export async function store(kernels: AnyKernels, model: OwnModel): Promise<void> {
-  if (isShared(model)) return;
+  if (kernels.sharesMemory) return;
   await kernels.read(model.parameters, model.memory.parameters);
   for (const [i, array] of model.state.entries()) {
     await kernels.read(array, model.memory.state[i]!);

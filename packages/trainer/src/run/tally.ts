@@ -1,5 +1,4 @@
-import type { PolicyEvent, Report } from "@heterosgd/scheduler";
-import { countRows } from "../coordinator/device-executor.js";
+import { countRows, type PolicyEvent, type Report } from "@heterosgd/scheduler";
 import type { DeviceUsage } from "../device/api.js";
 
 /** What a device has contributed. */

@@ -14,7 +14,7 @@ import type { Dataset } from "@heterosgd/sparse";
 import { coordinate } from "../coordinator/coordinate.js";
 import { createDeviceExecutor, type DeviceExecutor } from "../coordinator/device-executor.js";
 import { LONGEST_DELAY_MS } from "../device/supervisor.js";
-import { deviceName, openDevices, type OpenDevices } from "../coordinator/open-devices.js";
+import { openDevices, type OpenDevices } from "../coordinator/open-devices.js";
 import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
@@ -114,7 +114,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     workerUrl: options.workerUrl,
   });
   const tally = createTally(
-    specs.map((spec, id) => ({ name: deviceName(id, spec), kernels: open.kernels[id]! })),
+    open.devices.map(({ name }, id) => ({ name, kernels: open.kernels[id]! })),
   );
   try {
     return await trainOn(open, infos, tally, began, options);
