@@ -15,7 +15,14 @@ export {
 } from "./run/train.js";
 export { estimateMemory, type MemoryEstimate } from "./run/memory.js";
 export { evaluateModel, type EvaluateModelOptions } from "./run/evaluate-model.js";
-export { predict, type Prediction, type PredictOptions } from "./run/predictor.js";
+export {
+  createPredictor,
+  predict,
+  type Prediction,
+  type Predictor,
+  type PredictorOptions,
+  type PredictOptions,
+} from "./run/predictor.js";
 export {
   checkRunFolder,
   createRunFolder,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { loadModel } from "@heterosgd/model/node";
 import { fileBytes, unpackedBytes } from "@heterosgd/sparse/node";
-import { predict, TrainerError, type Prediction } from "@heterosgd/trainer";
+import { createPredictor, TrainerError, type Prediction } from "@heterosgd/trainer";
 import { environmentLayer, flagLayer, resolveOptions } from "../config/resolve.js";
 import { predictSchema } from "../config/schema.js";
 import { droppedWords, rowsFile, textOptions } from "../data.js";
@@ -44,20 +44,14 @@ export async function predictCommand(
     }),
     maxRows: BLOCK_ROWS,
   });
+  const predictor = createPredictor({ shape, parameters, k, threshold: config.threshold });
   let row = 0;
   let dropped = 0;
   for await (const { dataset, lines, droppedFeatures } of blocks) {
     dropped += droppedFeatures;
-    const predictions = predict({
-      shape,
-      parameters,
-      dataset,
-      k,
-      threshold: config.threshold,
-    });
     const texts: string[] = [];
     try {
-      for await (const labelsOfRow of predictions) {
+      for await (const labelsOfRow of predictor.predict(dataset)) {
         texts.push(rowText(row, lines[texts.length]!, labelsOfRow, labelNames));
         row++;
       }
@@ -67,6 +61,7 @@ export async function predictCommand(
       if (!process.stdout.write(texts.join(""))) await once(process.stdout, "drain");
     }
   }
+  await predictor.close();
   if (dropped > 0) output.say(`note: ${path}: ${droppedWords(dropped)}`);
   output.detail(counted(row, "row"));
   return exitCodes.done;

@@ -1,7 +1,7 @@
 import { parameterLayout, type ModelShape } from "@heterosgd/model";
 import { datasetFromRows } from "@heterosgd/sparse";
 import { expect, test } from "vitest";
-import { predict } from "./predictor.js";
+import { createPredictor, predict } from "./predictor.js";
 
 test.each(["softmax", "sigmoid"] as const)(
   "scores of %s that overflow are refused, after the rows before them",
@@ -27,3 +27,35 @@ test.each(["softmax", "sigmoid"] as const)(
     });
   },
 );
+
+async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+test("a predictor scores one data set after another as fresh ones would", async () => {
+  const shape: ModelShape = {
+    features: 3,
+    hidden: [4],
+    labels: 3,
+    activation: "relu",
+    loss: "softmax",
+  };
+  const layout = parameterLayout(shape);
+  const parameters = Float32Array.from({ length: layout.length }, (_, i) => Math.sin(i));
+  const datasets = [5, 1, 9].map((rows) =>
+    datasetFromRows(
+      Array.from({ length: rows }, (_, row) => ({ features: [[row % 3, row + 1]], labels: [] })),
+      { features: 3, labels: 3 },
+    ),
+  );
+  const options = { shape, parameters, k: 2, batchRows: 4 };
+  const predictor = createPredictor(options);
+  for (const dataset of datasets) {
+    const rows = await collect(predictor.predict(dataset));
+    expect(rows).toHaveLength(dataset.rows);
+    expect(rows).toEqual(await collect(predict({ ...options, dataset })));
+  }
+  await predictor.close();
+});
