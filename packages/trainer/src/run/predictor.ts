@@ -82,7 +82,8 @@ export interface PredictOptions extends PredictorOptions {
 }
 
 /**
- * `createPredictor` for one data set: the best labels of each row, best first, row by row in file order.
+ * `createPredictor` for one data set: the best labels of each row, best first, row by row in file
+ * order.
  *
  * @throws TrainerError DATA_MISMATCH, NOT_FINITE; RangeError if `k` exceeds the labels.
  */
