@@ -109,7 +109,8 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
   readonly name: string;
   /**
    * Whether arrays are `Float32Array`s in host memory: the kernels then work in place on any such
-   * array, their own or another thread's, and nothing needs copying to be shared.
+   * array, their own or another thread's, and nothing needs copying to be shared. (Kernels in
+   * WebAssembly reach only arrays that lie in their memory, and refuse others.)
    */
   readonly sharesMemory: boolean;
 
@@ -204,6 +205,26 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
    * terms: zeros.
    */
   blend(target: A, terms: readonly BlendTerm<A>[]): void;
+
+  /**
+   * Optional: many training steps in one call, so that small ones don't pay a message each. Each
+   * takes the next `microBatchRows` rows of the batch (the last one what is left) and is plain SGD
+   * in place on the whole network: the gradient times `−learningRate / rows of the step`. Losses
+   * are those that each step saw. `layers` are the first layer, the dense ones, the output layer.
+   *
+   * Kernels on several threads run steps at once without locks (Recht, Ré, Wright, Niu 2011,
+   * Hogwild): one may see another's update half done, and the result depends on their timing. On
+   * one thread they run in order.
+   */
+  readonly trainMicroBatches?: (
+    batch: U,
+    layers: readonly Layer<A>[],
+    activation: Activation,
+    loss: Loss,
+    microBatchRows: number,
+    learningRate: number,
+    losses: A,
+  ) => void;
 
   /** Gives the device's memory back. Nothing may be called after it. */
   dispose(): void | Promise<void>;
