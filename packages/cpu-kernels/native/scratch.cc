@@ -1,0 +1,152 @@
+#include "scratch.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace heterosgd {
+
+namespace {
+
+constexpr size_t kLine = 64;
+constexpr size_t kPage = 4096;
+constexpr size_t kHugePage = size_t{2} << 20;
+// Far above anything that fits into memory, and far from overflow.
+constexpr size_t kLimit = size_t{1} << 46;
+
+struct Buffer {
+  void* address = nullptr;
+  size_t bytes = 0;
+};
+
+}  // namespace
+
+size_t scratch_rounded(size_t bytes) {
+  size_t granule = kPage;
+  while (granule * 16 <= bytes) granule *= 2;
+  size_t rounded = (bytes + granule - 1) / granule * granule;
+  if (rounded >= kHugePage) rounded = (rounded + kHugePage - 1) / kHugePage * kHugePage;
+  return rounded == 0 ? kPage : rounded;
+}
+
+void advise_huge_pages(void* address, size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  // madvise wants whole pages; the advice is for those that lie within.
+  const uintptr_t start = (reinterpret_cast<uintptr_t>(address) + kPage - 1) / kPage * kPage;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(address) + bytes) / kPage * kPage;
+  if (end > start) madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
+#else
+  (void)address;
+  (void)bytes;
+#endif
+}
+
+void* take_pages(size_t bytes) {
+  if (bytes > kLimit) return nullptr;
+#if defined(__linux__)
+  if (bytes >= kHugePage) {
+    // A mapping of its own, so that giving it back gives it to the system.
+    const size_t mapped = bytes + kHugePage;
+    void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED) return nullptr;
+    const uintptr_t from = reinterpret_cast<uintptr_t>(raw);
+    const uintptr_t start = (from + kHugePage - 1) / kHugePage * kHugePage;
+    const uintptr_t end = start + (bytes + kPage - 1) / kPage * kPage;
+    if (start > from) munmap(raw, start - from);
+    if (from + mapped > end) munmap(reinterpret_cast<void*>(end), from + mapped - end);
+    void* address = reinterpret_cast<void*>(start);
+    advise_huge_pages(address, bytes);
+    std::memset(address, 0, bytes);
+    return address;
+  }
+#endif
+  void* address = nullptr;
+  if (posix_memalign(&address, kLine, bytes == 0 ? kLine : bytes) != 0) return nullptr;
+  std::memset(address, 0, bytes);
+  return address;
+}
+
+void give_pages(void* address, size_t bytes) {
+  if (address == nullptr) return;
+#if defined(__linux__)
+  if (bytes >= kHugePage) {
+    munmap(address, (bytes + kPage - 1) / kPage * kPage);
+    return;
+  }
+#else
+  (void)bytes;
+#endif
+  std::free(address);
+}
+
+struct Scratch::State {
+  size_t threads;
+  std::atomic<size_t> total{0};
+  std::atomic<bool> failed{false};
+  Buffer* buffers;  // thread by thread, so that threads don't share cache lines
+};
+
+Scratch::Scratch(size_t threads) : state_(new (std::nothrow) State) {
+  if (state_ == nullptr) return;
+  state_->threads = threads;
+  state_->buffers = new (std::nothrow) Buffer[threads * kScratchNames];
+  if (state_->buffers == nullptr) {
+    delete state_;
+    state_ = nullptr;
+  }
+}
+
+Scratch::~Scratch() {
+  if (state_ == nullptr) return;
+  clear();
+  delete[] state_->buffers;
+  delete state_;
+}
+
+void* Scratch::bytes(unsigned name, size_t thread, size_t bytes) {
+  if (state_ == nullptr) return nullptr;
+  if (name >= kScratchNames || thread >= state_->threads) {
+    state_->failed.store(true);
+    return nullptr;
+  }
+  Buffer& buffer = state_->buffers[thread * kScratchNames + name];
+  if (buffer.address != nullptr && buffer.bytes >= bytes) return buffer.address;
+  // The old one goes first: both at once could be more than there is.
+  give_pages(buffer.address, buffer.bytes);
+  state_->total.fetch_sub(buffer.bytes);
+  buffer = Buffer{};
+  const size_t rounded = bytes > kLimit ? bytes : scratch_rounded(bytes);
+  buffer.address = take_pages(rounded);
+  if (buffer.address == nullptr) {
+    state_->failed.store(true);
+    return nullptr;
+  }
+  buffer.bytes = rounded;
+  state_->total.fetch_add(rounded);
+  return buffer.address;
+}
+
+void* Scratch::elements(unsigned name, size_t thread, size_t count, size_t size) {
+  return bytes(name, thread, count > kLimit / size ? SIZE_MAX : count * size);
+}
+
+bool Scratch::take_failure() { return state_ == nullptr || state_->failed.exchange(false); }
+
+size_t Scratch::total_bytes() const { return state_ == nullptr ? 0 : state_->total.load(); }
+
+void Scratch::clear() {
+  if (state_ == nullptr) return;
+  for (size_t i = 0; i < state_->threads * kScratchNames; i++) {
+    Buffer& buffer = state_->buffers[i];
+    give_pages(buffer.address, buffer.bytes);
+    buffer = Buffer{};
+  }
+  state_->total.store(0);
+}
+
+}  // namespace heterosgd
