@@ -33,6 +33,8 @@ struct Gradient {
   float epsilon;
   float beta1;
   float beta2;
+  float rest1;       // 1 - beta1 and 1 - beta2, which would lose digits if taken in float32
+  float rest2;
   float correction;  // Adam: 1 / (1 - beta2^step)
   float* weights;
   float* bias;

@@ -7,8 +7,8 @@
 
 namespace heterosgd {
 
-// How many names there are. Those below 32 are the output step's and top-k's, the others the rest's.
-constexpr unsigned kScratchNames = 48;
+// How many names there are. Those below 32 are the output step's and top-k's; see names.h for the others.
+constexpr unsigned kScratchNames = 64;
 
 class Scratch {
  public:
