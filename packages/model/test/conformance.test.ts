@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { kernelsConformance } from "../src/conformance.js";
 import { createPlainKernels, type Kernels } from "../src/index.js";
+import { microBatchesBy } from "./micro-batches.js";
 
 const tolerance = 2e-5;
 
@@ -19,6 +20,18 @@ describe("so do they where logits are computed twice:", () => {
       await expect(one.run()).resolves.toBeUndefined();
     },
   );
+});
+
+describe("so do they in steps of many micro-batches:", () => {
+  const create = () => {
+    const kernels = createPlainKernels();
+    const trainMicroBatches = microBatchesBy(kernels, (rate, rows) => -rate / rows);
+    return { ...kernels, trainMicroBatches };
+  };
+  const cases = kernelsConformance(create, { tolerance });
+  it.each(cases.filter(({ name }) => name.startsWith("micro-batches")))("$name", async (one) => {
+    await expect(one.run()).resolves.toBeUndefined();
+  });
 });
 
 /** The plain kernels with one operation replaced by a faulty one. */
@@ -128,6 +141,105 @@ const faults: Record<string, { readonly caughtBy: string; readonly fault: Fault 
       const shared = { rows: 0 };
       return { upload: (batch) => Object.assign(shared, batch) };
     },
+  },
+  "one slot serves the labels of both batches": {
+    caughtBy: "a batch stays in its slot while the other is uploaded to",
+    fault: () => {
+      const labels = new Uint32Array(1000);
+      return {
+        upload(batch) {
+          labels.set(batch.labels.subarray(0, batch.labelOffsets[batch.rows]));
+          return { ...batch, labels };
+        },
+      };
+    },
+  },
+  "a short last micro-batch counts as a whole one": {
+    caughtBy: "micro-batches with softmax",
+    fault: (sound) => ({
+      trainMicroBatches: microBatchesBy(sound, (rate, _, microRows) => -rate / microRows),
+    }),
+  },
+  "the end of a block of classes is written past": {
+    caughtBy: "output with softmax at large shapes",
+    fault: (sound) => ({
+      output(batch, hidden, layer, loss, gradient, ...rest) {
+        sound.output(batch, hidden, layer, loss, gradient, ...rest);
+        if (gradient === null || layer.outputs % 4 === 0) return;
+        const { buffer, byteOffset, length } = gradient.target.bias;
+        new Float32Array(buffer, byteOffset)[length] = 0;
+      },
+    }),
+  },
+  "a target elsewhere is taken for the layer": {
+    caughtBy: "scatter with tanh",
+    fault: (sound) => ({
+      scatter(batch, layer, activation, outputs, dOutputs, gradient) {
+        const target = gradient.kind === "rule" ? layer : gradient.target;
+        sound.scatter(batch, layer, activation, outputs, dOutputs, { ...gradient, target });
+      },
+    }),
+  },
+  "the last block of many classes is left out": {
+    caughtBy: "output with sigmoid at large shapes",
+    fault: (sound) => ({
+      output(batch, hidden, layer, loss, _, dHidden, losses) {
+        const outputs = layer.outputs > 192 ? layer.outputs - (layer.outputs % 96) : layer.outputs;
+        const labels = batch.labels.map((label) => Math.min(label, outputs - 1));
+        sound.output(
+          { ...batch, labels },
+          hidden,
+          { ...layer, outputs },
+          loss,
+          null,
+          dHidden,
+          losses,
+        );
+      },
+    }),
+  },
+  "relu makes NaN 0": {
+    caughtBy: "NaN comes through activations",
+    fault: (sound) => ({
+      dense(rows, input, layer, activation, out) {
+        sound.dense(rows, input, layer, activation, out);
+        if (activation !== "relu") return;
+        for (let i = 0; i < out.length; i++) out[i] = out[i]! > 0 ? out[i]! : 0;
+      },
+    }),
+  },
+  "losses that are not finite are left out": {
+    caughtBy: "NaN and infinity show in losses with softmax",
+    fault: (sound) => ({
+      output(batch, hidden, layer, loss, gradient, dHidden, losses) {
+        sound.output(batch, hidden, layer, loss, gradient, dHidden, losses);
+        losses.forEach((value, i) => (losses[i] = Number.isFinite(value) ? value : 0));
+      },
+    }),
+  },
+  "the best logits are taken for the sum": {
+    caughtBy: "NaN and infinity show in top k",
+    fault: (sound) => ({
+      topK(rows, hidden, layer, k, ids, logits, sums) {
+        const finite = hidden.map((value) => (Number.isFinite(value) ? value : 0));
+        return sound.topK(rows, finite, layer, k, ids, logits, sums);
+      },
+    }),
+  },
+  "elements at the end of an array are blended in float32": {
+    caughtBy: "blend in parts",
+    fault: (sound) => ({
+      blend(target, terms) {
+        sound.blend(target, terms);
+        for (let i = target.length - (target.length % 8); i < target.length; i++) {
+          target[i] = terms.reduce(
+            (sum, { coefficient, source }) =>
+              Math.fround(sum + Math.fround(coefficient) * source[i]!),
+            0,
+          );
+        }
+      },
+    }),
   },
 };
 

@@ -42,6 +42,7 @@ export const gradientKinds = [
   "Adagrad, later",
   "Adam, fresh",
   "Adam, later",
+  "Adam, elsewhere",
 ] as const;
 export type GradientKind = (typeof gradientKinds)[number];
 
@@ -67,10 +68,18 @@ export interface Bench<A extends DeviceArray, U> {
   ) => void;
 }
 
+/** What lies before and behind a guarded array; no result comes near it. */
+const guard = 12_345.5;
+
+/**
+ * @param guarded - arrays are views into longer ones, from any element on, and comparing one checks
+ * that nothing beside it has changed.
+ */
 export function createBench<A extends DeviceArray, U>(
   kernels: Kernels<A, U>,
   random: Random,
   tolerance: number,
+  guarded = false,
 ): Bench<A, U> {
   const reference = createPlainKernels({ allocate: (length) => new Float64Array(length) });
 
@@ -81,9 +90,34 @@ export function createBench<A extends DeviceArray, U>(
   }
 
   function twin(values: Float32Array): TwinArray<A> {
-    const tested = kernels.allocate(values.length);
+    const tested = guarded ? guardedArray(values.length) : kernels.allocate(values.length);
     kernels.write(values, tested);
     return { tested, reference: Float64Array.from(values) };
+  }
+
+  const surroundings = new Map<A, { readonly whole: A; readonly start: number }>();
+
+  function guardedArray(length: number): A {
+    const start = random.nextBelow(17);
+    const whole = kernels.allocate(start + length + 16);
+    kernels.write(new Float32Array(whole.length).fill(guard), whole);
+    const array = kernels.view(whole, start, length);
+    surroundings.set(array, { whole, start });
+    return array;
+  }
+
+  async function checkSurroundings(what: string, array: A): Promise<void> {
+    const around = surroundings.get(array);
+    if (around === undefined) return;
+    const all = new Float32Array(around.whole.length);
+    await kernels.read(around.whole, all);
+    for (const [i, value] of all.entries()) {
+      const place = i - around.start;
+      if ((place >= 0 && place < array.length) || value === guard) continue;
+      throw new Error(
+        `${what}: element ${place} of ${array.length} was written: ${value}, not ${guard}`,
+      );
+    }
   }
 
   function arrays(
@@ -129,6 +163,7 @@ export function createBench<A extends DeviceArray, U>(
     const actual = new Float32Array(tested.length);
     await kernels.read(tested, actual);
     compareHost(what, actual, expected.subarray(0, count));
+    await checkSurroundings(what, tested);
   }
 
   async function compareArrays(
@@ -152,7 +187,7 @@ export function createBench<A extends DeviceArray, U>(
   }
 
   function ruleGradient(
-    target: TwinLayer<A>,
+    target: Twin<LayerArrays<A>, LayerArrays<Float64Array>>,
     rule: UpdateRule,
     step: number,
     state: readonly Twin<LayerArrays<A>, LayerArrays<Float64Array>>[],
@@ -186,6 +221,13 @@ export function createBench<A extends DeviceArray, U>(
       case "Adam, fresh": {
         const rule = { name: "adam", beta1: 0.9, beta2: 0.99, epsilon: 0.1 } as const;
         return ruleGradient(own, rule, 1, [arrays(own, zeros), arrays(own, zeros)]);
+      }
+      case "Adam, elsewhere": {
+        const rule = { name: "adam", beta1: 0.9, beta2: 0.99, epsilon: 0.1 } as const;
+        return ruleGradient(arrays(own, uniform), rule, 2, [
+          arrays(own, signed),
+          arrays(own, positive),
+        ]);
       }
       case "Adam, later": {
         const rule = { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 } as const;

@@ -1,7 +1,8 @@
 /** The checks of top-k. */
 import type { DeviceArray } from "../kernels/contract.js";
 import type { Bench, TwinLayer } from "./bench.js";
-import { classCounts, rowCounts, unitCounts } from "./operations.js";
+import type { Operation } from "./operations.js";
+import { large, small } from "./shapes.js";
 
 interface Ranking {
   readonly ids: Uint32Array;
@@ -23,50 +24,65 @@ async function rank<A extends DeviceArray, U>(
   return { ids, logits, logSumExp };
 }
 
+export interface TopKShape {
+  readonly rows: number;
+  readonly units: number;
+  readonly classes: number;
+  readonly k: number;
+}
+
 /**
  * Best logits agree; where nearly equal ones might change places, each class's logit must be its
  * own.
  */
-export async function topKAgrees<A extends DeviceArray, U>(bench: Bench<A, U>): Promise<void> {
+export const topK: Operation<TopKShape> = async (bench, { rows, units, classes, k }) => {
   const { reference } = bench;
-  for (const rows of rowCounts) {
-    for (const units of unitCounts) {
-      for (const classes of classCounts) {
-        for (const k of new Set([1, Math.min(5, classes), classes])) {
-          const layer = bench.layer(units, classes);
-          const hidden = bench.twin(bench.uniform(rows * units + 3));
-          const { ids, logits, logSumExp } = await rank(bench, rows, hidden.tested, layer, k);
+  const layer = bench.layer(units, classes);
+  const hidden = bench.twin(bench.uniform(rows * units + 3));
+  const { ids, logits, logSumExp } = await rank(bench, rows, hidden.tested, layer, k);
 
-          const expectedIds = new Uint32Array(rows * classes);
-          const ordered = new Float32Array(rows * classes);
-          const expectedSums = new Float32Array(rows);
-          await reference.topK(
-            rows,
-            hidden.reference,
-            layer.reference,
-            classes,
-            expectedIds,
-            ordered,
-            expectedSums,
-          );
-          const what = `top ${k} of ${classes} classes, ${units} units, row`;
-          bench.compareHost(`${what} logSumExp`, logSumExp, expectedSums);
-          for (let row = 0; row < rows; row++) {
-            const at = row * classes;
-            const own = ids.subarray(row * k, (row + 1) * k);
-            const best = logits.subarray(row * k, (row + 1) * k);
-            bench.compareHost(`${what} ${row} logits`, best, ordered.subarray(at, at + k));
-            if (new Set(own).size < k) throw new Error(`${what} ${row} names a class twice`);
-            const logitOf = new Map<number, number>();
-            for (let i = 0; i < classes; i++) logitOf.set(expectedIds[at + i]!, ordered[at + i]!);
-            const named = [...own].map((id) => logitOf.get(id) ?? NaN);
-            bench.compareHost(`${what} ${row} logits of the ids`, best, named);
-          }
-        }
-      }
-    }
+  const expectedIds = new Uint32Array(rows * classes);
+  const ordered = new Float32Array(rows * classes);
+  const expectedSums = new Float32Array(rows);
+  await reference.topK(
+    rows,
+    hidden.reference,
+    layer.reference,
+    classes,
+    expectedIds,
+    ordered,
+    expectedSums,
+  );
+  bench.compareHost("logSumExp", logSumExp, expectedSums);
+  for (let row = 0; row < rows; row++) {
+    const at = row * classes;
+    const own = ids.subarray(row * k, (row + 1) * k);
+    const best = logits.subarray(row * k, (row + 1) * k);
+    bench.compareHost(`row ${row}, logits`, best, ordered.subarray(at, at + k));
+    if (new Set(own).size < k) throw new Error(`row ${row} names a class twice`);
+    const logitOf = new Map<number, number>();
+    for (let i = 0; i < classes; i++) logitOf.set(expectedIds[at + i]!, ordered[at + i]!);
+    const named = [...own].map((id) => logitOf.get(id) ?? NaN);
+    bench.compareHost(`row ${row}, logits of the ids`, best, named);
   }
-}
+};
+
+export const smallTopK: readonly TopKShape[] = small.rows.flatMap((rows) =>
+  small.units.flatMap((units) =>
+    small.classes.flatMap((classes) =>
+      [...new Set([1, Math.min(5, classes), classes])].map((k) => ({ rows, units, classes, k })),
+    ),
+  ),
+);
+
+export const largeTopK: readonly TopKShape[] = large.rows.flatMap((rows, i) =>
+  large.classes.map((classes, j) => ({
+    rows,
+    units: large.units[(i * large.classes.length + j) % large.units.length]!,
+    classes,
+    k: Math.min(classes, [1, 5, 100, classes][(i + j) % 4]!),
+  })),
+);
 
 /**
  * Small whole numbers, exact in any arithmetic, give many equal logits: lower classes must come
@@ -77,9 +93,9 @@ export async function topKBreaksTies<A extends DeviceArray, U>(bench: Bench<A, U
   const units = 4;
   const classes = 130;
   const k = 20;
-  const small = (length: number) => bench.uniform(length, -1, 2).map(Math.floor);
-  const weights = bench.twin(small(classes * units));
-  const bias = bench.twin(small(classes));
+  const whole = (length: number) => bench.uniform(length, -1, 2).map(Math.floor);
+  const weights = bench.twin(whole(classes * units));
+  const bias = bench.twin(whole(classes));
   const layer: TwinLayer<A> = {
     tested: { inputs: units, outputs: classes, weights: weights.tested, bias: bias.tested },
     reference: {
@@ -89,7 +105,7 @@ export async function topKBreaksTies<A extends DeviceArray, U>(bench: Bench<A, U
       bias: bias.reference,
     },
   };
-  const hidden = bench.twin(small(rows * units));
+  const hidden = bench.twin(whole(rows * units));
   const { ids, logits } = await rank(bench, rows, hidden.tested, layer, k);
   for (let row = 0; row < rows; row++) {
     const scores = Array.from({ length: classes }, (_, id) => {

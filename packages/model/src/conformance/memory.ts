@@ -1,5 +1,5 @@
 /** The checks of memory, uploads, blending and loss at its limits. */
-import type { DeviceArray, Loss } from "../kernels/contract.js";
+import type { DeviceArray, GradientTarget, Kernels, Layer, Loss } from "../kernels/contract.js";
 import type { Bench } from "./bench.js";
 import { randomBatch } from "./random-batch.js";
 
@@ -34,24 +34,71 @@ export async function memoryHolds<A extends DeviceArray, U>({
   }
 }
 
+/**
+ * All operations on a batch see it whole, though another, of another size, was uploaded meanwhile.
+ */
 export async function slotsAreIndependent<A extends DeviceArray, U>(
   bench: Bench<A, U>,
 ): Promise<void> {
   const { kernels, reference, random } = bench;
-  const layer = bench.layer(50, 8);
-  let before = randomBatch(random, 9, 50, 3);
+  const rows = 40;
+  let before = randomBatch(random, rows, 50, 70);
   let uploaded = kernels.upload(before, 0);
-  for (let i = 1; i <= 4; i++) {
-    // The next batch, of another size, is uploaded before this one is used.
-    const next = randomBatch(random, 9 - i, 50, 3);
+  for (let i = 1; i <= 6; i++) {
+    const next = randomBatch(random, i % 3 === 0 ? rows : rows - 6 * i, 50, 70);
     const nextUploaded = kernels.upload(next, i % 2 === 0 ? 0 : 1);
-    const out = bench.twin(bench.uniform(9 * 8));
-    kernels.gather(uploaded, layer.tested, "tanh", out.tested);
-    reference.gather(before, layer.reference, "tanh", out.reference);
+    const first = bench.layer(50, 8);
+    const last = bench.layer(8, 70);
+    const out = bench.twin(bench.uniform(rows * 8));
+    const dOut = bench.twin(bench.uniform(rows * 8));
+    const losses = bench.twin(bench.uniform(rows));
+    const update = {
+      first: bench.gradient("Adam, later", first),
+      last: bench.gradient("added in place", last),
+    };
+    passes(kernels, uploaded, {
+      first: first.tested,
+      last: last.tested,
+      out: out.tested,
+      dOut: dOut.tested,
+      losses: losses.tested,
+      update: { first: update.first.tested!, last: update.last.tested! },
+    });
+    passes(reference, before, {
+      first: first.reference,
+      last: last.reference,
+      out: out.reference,
+      dOut: dOut.reference,
+      losses: losses.reference,
+      update: { first: update.first.reference!, last: update.last.reference! },
+    });
     await bench.compare(`out of batch ${i}`, out, before.rows * 8);
+    await bench.compare(`losses of batch ${i}`, losses, before.rows);
+    await update.first.check();
+    await update.last.check();
     before = next;
     uploaded = nextUploaded;
   }
+}
+
+interface Passes<A extends DeviceArray> {
+  readonly first: Layer<A>;
+  readonly last: Layer<A>;
+  readonly out: A;
+  readonly dOut: A;
+  readonly losses: A;
+  readonly update: { readonly first: GradientTarget<A>; readonly last: GradientTarget<A> };
+}
+
+/** All that a batch is used for. */
+function passes<A extends DeviceArray, U>(
+  kernels: Kernels<A, U>,
+  batch: U,
+  { first, last, out, dOut, losses, update }: Passes<A>,
+): void {
+  kernels.gather(batch, first, "tanh", out);
+  kernels.output(batch, out, last, "softmax", update.last, dOut, losses);
+  kernels.scatter(batch, first, "tanh", out, dOut, update.first);
 }
 
 export async function blendAgrees<A extends DeviceArray, U>(bench: Bench<A, U>): Promise<void> {
@@ -74,6 +121,43 @@ export async function blendAgrees<A extends DeviceArray, U>(bench: Bench<A, U>):
         );
         await bench.compare(`${count} terms of length ${length}`, target);
       }
+    }
+  }
+}
+
+/**
+ * Blending an array part by part gives the same bits as blending it whole, wherever the parts begin:
+ * that is how a merge is shared out.
+ */
+export async function blendsInParts<A extends DeviceArray, U>({
+  kernels,
+  random,
+  twin,
+  uniform,
+}: Bench<A, U>): Promise<void> {
+  const length = 3000;
+  for (const count of [1, 2, 3, 4, 6]) {
+    const coefficients = uniform(count);
+    const sources = Array.from({ length: count }, () => twin(uniform(length)).tested);
+    const termsOf = (start: number, end: number) =>
+      sources.map((source, i) => ({
+        coefficient: coefficients[i]!,
+        source: kernels.view(source, start, end - start),
+      }));
+    const whole = kernels.allocate(length);
+    kernels.blend(whole, termsOf(0, length));
+    const parts = kernels.allocate(length);
+    for (let start = 0; start < length;) {
+      const end = Math.min(length, start + 1 + random.nextBelow(150));
+      kernels.blend(kernels.view(parts, start, end - start), termsOf(start, end));
+      start = end;
+    }
+    const [expected, actual] = [new Float32Array(length), new Float32Array(length)];
+    await kernels.read(whole, expected);
+    await kernels.read(parts, actual);
+    for (const [i, value] of expected.entries()) {
+      if (actual[i] === value) continue;
+      throw new Error(`${count} terms: element ${i} is ${actual[i]} in parts, not ${value}`);
     }
   }
 }

@@ -216,7 +216,7 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
    * Hogwild): one may see another's update half done, and the result depends on their timing. On
    * one thread they run in order.
    */
-  readonly trainMicroBatches?: (
+  trainMicroBatches?(
     batch: U,
     layers: readonly Layer<A>[],
     activation: Activation,
@@ -224,7 +224,7 @@ export interface Kernels<A extends DeviceArray = Float32Array, U = Batch> {
     microBatchRows: number,
     learningRate: number,
     losses: A,
-  ) => void;
+  ): void;
 
   /** Gives the device's memory back. Nothing may be called after it. */
   dispose(): void | Promise<void>;

@@ -65,6 +65,23 @@ export interface Network<A extends DeviceArray = Float32Array, U = Batch> {
    */
   train(batch: U, rows: number, weights: A, target: FlatGradientTarget<A>): Promise<number>;
 
+  /**
+   * Steps of plain SGD in place at `weights`, one on each `microBatchRows` rows of an uploaded batch
+   * of `rows` rows (the last on what is left), in one call; `undefined` where the kernels lack it.
+   * Returns the sum of the losses that the steps saw, as `train` does.
+   *
+   * @throws RangeError above `maxRows`, or unless `microBatchRows` is a whole number of at least 1.
+   */
+  readonly trainMicroBatches?:
+    | ((
+        batch: U,
+        rows: number,
+        microBatchRows: number,
+        weights: A,
+        learningRate: number,
+      ) => Promise<number>)
+    | undefined;
+
   /** The sum of the rows' losses, without a gradient. @throws RangeError above `maxRows`. */
   loss(batch: U, rows: number, weights: A): Promise<number>;
 
@@ -133,6 +150,28 @@ export function createNetwork<A extends DeviceArray, U>(
   return {
     layout,
     maxRows,
+
+    trainMicroBatches:
+      kernels.trainMicroBatches === undefined
+        ? undefined
+        : async (batch, rows, microBatchRows, weights, learningRate) => {
+            checkRows(rows);
+            if (!Number.isInteger(microBatchRows) || microBatchRows < 1) {
+              throw new RangeError(
+                `microBatchRows must be a whole number of at least 1, not ${microBatchRows}.`,
+              );
+            }
+            kernels.trainMicroBatches!(
+              batch,
+              layers(weights),
+              activation,
+              lossName,
+              microBatchRows,
+              learningRate,
+              lossArray,
+            );
+            return sumOfLosses(rows);
+          },
 
     async train(batch, rows, weights, target) {
       checkRows(rows);
