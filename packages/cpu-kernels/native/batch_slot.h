@@ -6,17 +6,15 @@
 
 namespace heterosgd {
 
-// The caller's arrays; the lengths are in elements.
+// The caller's arrays; the lengths are in elements. Both kinds of offsets have rows + 1 at least.
 struct HostBatch {
   size_t rows;
   const uint32_t* offsets;
-  size_t offsets_length;
   const uint32_t* indices;
   size_t indices_length;
   const float* values;
   size_t values_length;
   const uint32_t* label_offsets;
-  size_t label_offsets_length;
   const uint32_t* labels;
   size_t labels_length;
 };

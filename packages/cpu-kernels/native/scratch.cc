@@ -135,6 +135,14 @@ void* Scratch::elements(unsigned name, size_t thread, size_t count, size_t size)
   return bytes(name, thread, count > kLimit / size ? SIZE_MAX : count * size);
 }
 
+float* Scratch::floats(unsigned name, size_t thread, size_t count) {
+  return static_cast<float*>(elements(name, thread, count, sizeof(float)));
+}
+
+uint32_t* Scratch::words(unsigned name, size_t thread, size_t count) {
+  return static_cast<uint32_t*>(elements(name, thread, count, sizeof(uint32_t)));
+}
+
 bool Scratch::take_failure() { return state_ == nullptr || state_->failed.exchange(false); }
 
 size_t Scratch::total_bytes() const { return state_ == nullptr ? 0 : state_->total.load(); }

@@ -23,12 +23,8 @@ class Scratch {
   // be had: the operation then returns at once, and the boundary reports it. Any thread may call
   // this for its own buffers, but take them before a run with barriers, where nobody may leave early.
   void* bytes(unsigned name, size_t thread, size_t bytes);
-  float* floats(unsigned name, size_t thread, size_t count) {
-    return static_cast<float*>(elements(name, thread, count, sizeof(float)));
-  }
-  uint32_t* words(unsigned name, size_t thread, size_t count) {
-    return static_cast<uint32_t*>(elements(name, thread, count, sizeof(uint32_t)));
-  }
+  float* floats(unsigned name, size_t thread, size_t count);
+  uint32_t* words(unsigned name, size_t thread, size_t count);
 
   // Whether a buffer could not be had since this was last asked.
   bool take_failure();

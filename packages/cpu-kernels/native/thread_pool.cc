@@ -149,6 +149,9 @@ ThreadPool::~ThreadPool() {
   delete state_;
 }
 
+size_t ThreadPool::threads() const { return threads_; }
+bool ThreadPool::ok() const { return ok_; }
+
 void ThreadPool::run(Function function, void* context) {
   if (threads_ <= 1) {
     function(context, 0);

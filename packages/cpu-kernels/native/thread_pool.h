@@ -5,6 +5,8 @@
 
 namespace heterosgd {
 
+// Nothing here is inline: a function compiled with one instruction set's flags could be linked into
+// all.
 class ThreadPool {
  public:
   using Function = void (*)(void* context, size_t thread);
@@ -15,9 +17,9 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  size_t threads() const { return threads_; }
+  size_t threads() const;
   // Whether the system gave all threads. If not, nothing may be run.
-  bool ok() const { return ok_; }
+  bool ok() const;
 
   // Calls function(context, thread) for every thread below `threads()`, 0 on the caller, and returns
   // when all have returned. What the caller wrote before is seen by all, and the other way round.

@@ -1,0 +1,56 @@
+// What JavaScript needs to know of memory and of the processor.
+#include "../instruction_sets.h"
+#include "kernels.h"
+#include "operations.h"
+
+namespace heterosgd {
+
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+napi_value to_number(napi_env env, double number) {
+  napi_value result = nullptr;
+  return napi_create_double(env, number, &result) == napi_ok ? result : nullptr;
+}
+
+}  // namespace
+
+napi_value call_work_bytes(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info, "workBytes");
+  NativeKernels* kernels = kernels_argument(arguments);
+  if (kernels == nullptr) return nullptr;
+  return to_number(env, static_cast<double>(kernels->scratch->total_bytes()));
+}
+
+napi_value call_place_of(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info, "placeOf");
+  const FloatArray array = arguments.floats("array", 0);
+  if (!arguments.ok()) return nullptr;
+  return to_number(env, static_cast<double>(reinterpret_cast<uintptr_t>(array.data) % kHugePage));
+}
+
+napi_value call_settle(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info, "settle");
+  const FloatArray array = arguments.floats("array", 0);
+  if (!arguments.ok() || array.length == 0) return nullptr;
+  const size_t bytes = array.length * sizeof(float);
+  if (bytes >= kHugePage) advise_huge_pages(array.data, bytes);
+  // A write that changes nothing, whatever others do to the array meanwhile.
+  for (size_t i = 0; i < array.length; i += kPage / sizeof(float)) {
+    __atomic_fetch_or(reinterpret_cast<uint32_t*>(array.data + i), 0, __ATOMIC_RELAXED);
+  }
+  return nullptr;
+}
+
+napi_value call_supported(napi_env env, napi_callback_info) {
+  unsigned bits = 0;
+  for (unsigned set = 0; set < kInstructionSets; set++) {
+    if (supported(static_cast<InstructionSet>(set))) bits |= 1u << set;
+  }
+  if (supports_bf16()) bits |= 1u << kInstructionSets;
+  return to_number(env, bits);
+}
+
+}  // namespace heterosgd
