@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { accuracy } from "./accuracy.js";
+import { measureKernels } from "./kernels/kernels.js";
 import { parse, type ParseOptions } from "./parse.js";
 import { unequal } from "./unequal.js";
 import { vary } from "./vary.js";
@@ -46,5 +47,15 @@ program
   .option("--rounds <n>", "rounds, after one that does not count", Number)
   .option("--json", "one JSON document on stdout")
   .action(async (options: ParseOptions) => void (await parse(options)));
+
+program
+  .command("kernels")
+  .description("speed of the kernels, beside the machine's limits and OpenBLAS")
+  .option("--classes <list>", "sizes of the output layer, separated by commas", numbers)
+  .option("--rows <n>", "rows of a batch", Number)
+  .option("--rounds <n>", "rounds, after one that does not count", Number)
+  .option("--only <names>", "operations and implementations, separated by commas", names)
+  .option("--json", "one JSON document on stdout")
+  .action(measureKernels);
 
 await program.parseAsync();

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { createRandom, createTextReader } from "@heterosgd/sparse";
 import { describeEnvironment, type Environment, environment } from "./environment.js";
+import { distinct } from "./made-up-batches.js";
 import { median } from "./statistics.js";
 
 /** How fast one text is read from memory, in megabytes (10⁶ bytes) of text a second. */
@@ -63,12 +64,6 @@ export function syntheticText(format: "xc" | "libsvm", bytes: number, seed: numb
   }
   if (format === "xc") lines.unshift(`${lines.length} ${FEATURES} ${LABELS}\n`);
   return new TextEncoder().encode(lines.join(""));
-}
-
-function distinct(count: number, draw: () => number): number[] {
-  const drawn = new Set<number>();
-  while (drawn.size < count) drawn.add(draw());
-  return [...drawn].toSorted((a, b) => a - b);
 }
 
 function measure(text: string, bytes: Uint8Array, rounds: number): ParseMeasurement {
