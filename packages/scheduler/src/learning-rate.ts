@@ -1,4 +1,6 @@
+import type { RowRange } from "./contract.js";
 import { requireOption } from "./errors.js";
+import { countRows } from "./row-queue.js";
 
 /** A learning rate as data, in terms of t, the epochs trained so far (a fraction counts). */
 export type LearningRateSchedule =
@@ -48,6 +50,33 @@ export function learningRateAt(schedule: LearningRateSchedule, epochs: number): 
  */
 export function warmupFactor(epochs: number, warmupEpochs: number): number {
   return epochs < warmupEpochs ? epochs / warmupEpochs : 1;
+}
+
+/** When which learning rate holds. */
+export interface LearningRatePlan {
+  readonly schedule: LearningRateSchedule;
+  /** Epochs of linear warm-up, which multiplies the schedule. */
+  readonly warmupEpochs: number;
+}
+
+/** η for the batch trained from `before` to `after`, both in epochs. */
+export function learningRateBetween(
+  { schedule, warmupEpochs }: LearningRatePlan,
+  before: number,
+  after: number,
+): number {
+  return learningRateAt(schedule, before) * warmupFactor(after, warmupEpochs);
+}
+
+/** η for a batch of these rows, of `rowsPerEpoch` an epoch. */
+export function learningRateOf(
+  plan: LearningRatePlan,
+  rowsPerEpoch: number,
+  rows: readonly RowRange[],
+): number {
+  const { epoch = 0, start = 0 } = rows[0] ?? {};
+  const before = epoch + start / rowsPerEpoch;
+  return learningRateBetween(plan, before, before + countRows(rows) / rowsPerEpoch);
 }
 
 /**

@@ -3,11 +3,12 @@
  * need not wait for the coordinator; only one when the mega-batch nears its end, so that no slow
  * device sits on two while the others have nothing to do.
  */
+import { sum } from "../common/numbers.js";
 import type { Command, RowRange, Transition } from "../contract.js";
-import { learningRateAt, warmupFactor } from "../learning-rate.js";
+import { learningRateOf } from "../learning-rate.js";
 import { countRows, giveBackRows, rowsLeft, takeRows } from "../row-queue.js";
 import type { Settings } from "./options.js";
-import { batchRowsOf, rowsGiven, rowsOf, sum, withChanged } from "./state.js";
+import { batchRowsOf, rowsGiven, rowsOf, withChanged } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
 
 /** Gives batches to whoever has room for one; whoever gets no more in this mega-batch pushes. */
@@ -154,10 +155,6 @@ function learningRate(
   rows: readonly RowRange[],
   count: number,
 ): number {
-  const { epoch = 0, start = 0 } = rows[0] ?? {};
-  const before = epoch + start / rowsPerEpoch;
-  const after = before + countRows(rows) / rowsPerEpoch;
-  const rate =
-    learningRateAt(settings.schedule, before) * warmupFactor(after, settings.warmupEpochs);
+  const rate = learningRateOf(settings, rowsPerEpoch, rows);
   return settings.scaleLearningRate ? (rate * count) / settings.referenceRows : rate;
 }

@@ -3,9 +3,11 @@
  */
 import type { Command, MergeReport, ModelName, Term, Transition } from "../contract.js";
 import { scaleBatches } from "../batch-size.js";
+import { sum } from "../common/numbers.js";
+import { epochReports } from "../common/run.js";
 import { countRows, epochsTaken } from "../row-queue.js";
 import type { Settings } from "./options.js";
-import { batchRowsOf, freshDevice, rowsGiven, sum } from "./state.js";
+import { batchRowsOf, freshDevice, rowsGiven } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
 
 /** Weighs the replicas and asks for `next ← Σ p_i w_i + γ (w̄ − w̄⁻)`. */
@@ -74,10 +76,8 @@ export function completeMerge(
   const commands: Command[] = [
     { type: "rotate", names },
     { type: "report", report },
+    ...epochReports(state.epochsDone, epochsDone),
   ];
-  for (let epoch = state.epochsDone; epoch < epochsDone; epoch++) {
-    commands.push({ type: "report", report: { type: "epoch", epoch } });
-  }
   const next: AdaptiveSgdState = {
     ...state,
     devices: state.devices

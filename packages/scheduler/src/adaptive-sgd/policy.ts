@@ -1,6 +1,5 @@
 import type {
   BlendedEvent,
-  DeviceId,
   LostEvent,
   Policy,
   PolicyEvent,
@@ -8,14 +7,16 @@ import type {
   Transition,
 } from "../contract.js";
 import { boundsFor, clamp } from "../batch-size.js";
-import { SchedulerError } from "../errors.js";
+import { answering, checkedDevice, unexpected } from "../common/devices.js";
+import { sum } from "../common/numbers.js";
+import { evaluationDue, exhausted } from "../common/run.js";
 import { rowsLeft } from "../row-queue.js";
 import { andThen } from "../transition.js";
 import { allIn, deal, giveBackAll, handOut, withdraw } from "./hand-out.js";
 import { completeMerge, startMerge } from "./merge.js";
 import { resolveOptions } from "./options.js";
 import type { AdaptiveSgdOptions, Settings } from "./options.js";
-import { checkedDevice, freshDevice, initialState, sum, withChanged } from "./state.js";
+import { freshDevice, initialState, withChanged } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
 
 type Step = Transition<AdaptiveSgdState>;
@@ -70,7 +71,7 @@ export function adaptiveSgd(options: AdaptiveSgdOptions): Policy<AdaptiveSgdStat
 function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): Step {
   switch (event.type) {
     case "done": {
-      const device = answering(state, event.device, (it) => it.outstanding > 0, "done");
+      const device = answering(state.devices, event.device, (it) => it.outstanding > 0, "done");
       if (device === undefined) return [state, []];
       return carryOn(
         settings,
@@ -78,7 +79,7 @@ function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): St
       );
     }
     case "pushed": {
-      const device = answering(state, event.device, (it) => it.pushes > 0, "pushed");
+      const device = answering(state.devices, event.device, (it) => it.pushes > 0, "pushed");
       if (device === undefined) return [state, []];
       const { norm } = event;
       return carryOn(settings, withChanged(state, device.id, { pushes: device.pushes - 1, norm }));
@@ -106,7 +107,7 @@ function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): St
 
 /** A mega-batch, unless the run is over. */
 function beginRound(settings: Settings, state: AdaptiveSgdState): Step {
-  const reason = state.finish ?? exhausted(settings, state);
+  const reason = state.finish ?? exhausted(state.queue, state.steps, settings.maxSteps);
   if (reason !== null) return conclude(state, reason);
   const devices = enter(settings, state);
   if (devices.length === 0) return stop(state, "devices");
@@ -150,7 +151,9 @@ function onBlended(settings: Settings, state: AdaptiveSgdState, { id }: BlendedE
     throw unexpected("blended");
   }
   return andThen(completeMerge(settings, state, state.phase.report), (next) =>
-    evaluationDue(settings, state, next) ? evaluate(next) : beginRound(settings, next),
+    evaluationDue(settings.evaluateEvery, next.merges, next.epochsDone > state.epochsDone)
+      ? evaluate(next)
+      : beginRound(settings, next),
   );
 }
 
@@ -183,29 +186,6 @@ function enter(settings: Settings, state: AdaptiveSgdState): readonly AdaptiveSg
   return [...devices, ...entering];
 }
 
-/** Why the run ends by itself now, null if it doesn't. */
-function exhausted({ maxSteps }: Settings, state: AdaptiveSgdState): StopReason | null {
-  if (rowsLeft(state.queue) === 0) return "epochs";
-  return state.steps >= maxSteps ? "steps" : null;
-}
-
-function evaluationDue(
-  { evaluateEvery }: Settings,
-  before: AdaptiveSgdState,
-  after: AdaptiveSgdState,
-): boolean {
-  switch (evaluateEvery) {
-    case "never":
-      return false;
-    case "merge":
-      return true;
-    case "epoch":
-      return after.epochsDone > before.epochsDone;
-    default:
-      return after.merges % evaluateEvery === 0;
-  }
-}
-
 function evaluate(state: AdaptiveSgdState): Step {
   const { merges } = state;
   return [
@@ -221,28 +201,4 @@ function conclude(state: AdaptiveSgdState, reason: StopReason): Step {
 
 function stop(state: AdaptiveSgdState, reason: StopReason): Step {
   return [{ ...state, phase: { name: "stopped" }, finish: reason }, [{ type: "stop", reason }]];
-}
-
-/**
- * The device that an answer comes from; undefined if it was lost meanwhile, whose late answers
- * don't count.
- */
-function answering(
-  state: AdaptiveSgdState,
-  id: DeviceId,
-  owes: (device: AdaptiveSgdDevice) => boolean,
-  event: string,
-): AdaptiveSgdDevice | undefined {
-  const device = state.devices.find((candidate) => candidate.id === id && !candidate.lost);
-  if (device !== undefined && !owes(device)) throw unexpected(event, id);
-  return device;
-}
-
-function unexpected(event: string, device?: DeviceId): SchedulerError {
-  const from = device === undefined ? "" : ` from device ${device}`;
-  return new SchedulerError(
-    "UNEXPECTED_EVENT",
-    `Got "${event}"${from}, though nothing that it could answer was asked for. ` +
-      "Every command must be answered once, by its own event.",
-  );
 }

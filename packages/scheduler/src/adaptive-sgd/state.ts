@@ -7,7 +7,8 @@ import type {
   StopReason,
 } from "../contract.js";
 import { boundsFor } from "../batch-size.js";
-import { SchedulerError } from "../errors.js";
+import { checkedSetup, withDevice } from "../common/devices.js";
+import { sum } from "../common/numbers.js";
 import { countRows, createRowQueue } from "../row-queue.js";
 import type { RowQueue } from "../row-queue.js";
 import type { Settings } from "./options.js";
@@ -73,22 +74,12 @@ export interface AdaptiveSgdState {
 
 /** The state before the first mega-batch. */
 export function initialState(settings: Settings, setup: PolicySetup): AdaptiveSgdState {
-  const { devices, rows, parameters } = setup;
-  if (devices.length === 0) {
-    throw new SchedulerError("INVALID_SETUP", "There is no device to train on; give at least one.");
-  }
-  if (!(Number.isSafeInteger(rows) && rows >= 1)) {
-    throw new SchedulerError(
-      "INVALID_SETUP",
-      `The training set has ${rows} rows, but training needs at least 1.`,
-    );
-  }
   return {
     phase: { name: "training" },
-    queue: createRowQueue(rows, settings.epochs),
-    parameters,
+    joined: checkedSetup(setup),
+    queue: createRowQueue(setup.rows, settings.epochs),
+    parameters: setup.parameters,
     devices: [],
-    joined: devices.map((device, i) => checkedDevice(device, devices.slice(0, i))),
     target: 0,
     warmingUp: false,
     merges: 0,
@@ -97,26 +88,6 @@ export function initialState(settings: Settings, setup: PolicySetup): AdaptiveSg
     evaluated: null,
     finish: null,
   };
-}
-
-/** The device, if it can be taken in beside those that are there. */
-export function checkedDevice(
-  { id, maxBatchRows }: DeviceInfo,
-  present: readonly DeviceInfo[],
-): DeviceInfo {
-  if (present.some((device) => device.id === id)) {
-    throw new SchedulerError(
-      "INVALID_SETUP",
-      `Device ${id} is already there; ids are never reused.`,
-    );
-  }
-  if (!(Number.isSafeInteger(maxBatchRows) && maxBatchRows >= 1)) {
-    throw new SchedulerError(
-      "INVALID_SETUP",
-      `Device ${id} holds ${maxBatchRows} rows, but must hold batches of at least 1.`,
-    );
-  }
-  return { id, maxBatchRows };
 }
 
 /** A device as it enters a mega-batch. */
@@ -146,10 +117,7 @@ export function withChanged(
   id: DeviceId,
   change: Partial<AdaptiveSgdDevice>,
 ): AdaptiveSgdState {
-  const devices = state.devices.map((device) =>
-    device.id === id ? { ...device, ...change } : device,
-  );
-  return { ...state, devices };
+  return { ...state, devices: withDevice(state.devices, id, change) };
 }
 
 /** b_i in this mega-batch, whole rows. */
@@ -171,9 +139,4 @@ export function rowsOf(device: AdaptiveSgdDevice): readonly RowRange[] {
 /** Rows handed out or dealt since the previous merge. */
 export function rowsGiven(state: AdaptiveSgdState): number {
   return sum(state.devices, (device) => countRows(rowsOf(device)));
-}
-
-/** Σ of a number per item. */
-export function sum<T>(items: readonly T[], amount: (item: T) => number): number {
-  return items.reduce((total, item) => total + amount(item), 0);
 }
