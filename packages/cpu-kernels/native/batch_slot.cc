@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "column_order.h"
-#include "label_order.h"
 #include "names.h"
 
 namespace heterosgd {
@@ -91,16 +90,10 @@ bool BatchSlot::fill(Scratch& scratch, unsigned first_name, const HostBatch& hos
   }
 
   const uint32_t non_zeros = offsets[rows];
-  const uint32_t label_count = label_offsets[rows];
   uint32_t* indices = words(kSlotIndices, size_t{non_zeros} + kPrefetchAhead);
   float* values = scratch.floats(first_name + kSlotValues, 0, size_t{non_zeros} + kPrefetchAhead);
-  uint32_t* labels = words(kSlotLabels, label_count);
-  uint32_t* label_class = words(kSlotLabelClass, label_count);
-  uint32_t* label_row = words(kSlotLabelRow, label_count);
-  if (indices == nullptr || values == nullptr || labels == nullptr || label_class == nullptr ||
-      label_row == nullptr) {
-    return false;
-  }
+  uint32_t* labels = words(kSlotLabels, label_offsets[rows]);
+  if (indices == nullptr || values == nullptr || labels == nullptr) return false;
   if (!take_ascending("indices", host.indices, offsets, rows, indices, &features_, message) ||
       !take_ascending("labels", host.labels, label_offsets, rows, labels, &classes_, message)) {
     return false;
@@ -111,9 +104,6 @@ bool BatchSlot::fill(Scratch& scratch, unsigned first_name, const HostBatch& hos
     indices[non_zeros + i] = last;
     values[non_zeros + i] = 0;
   }
-  if (!order_labels(scratch, rows, label_offsets, labels, classes_, label_class, label_row)) {
-    return false;
-  }
 
   batch_ = Batch{};
   batch_.rows = static_cast<uint32_t>(rows);
@@ -123,9 +113,6 @@ bool BatchSlot::fill(Scratch& scratch, unsigned first_name, const HostBatch& hos
   batch_.values = values;
   batch_.label_offsets = label_offsets;
   batch_.labels = labels;
-  batch_.label_count = label_count;
-  batch_.label_class = label_class;
-  batch_.label_row = label_row;
   filled_ = true;
   return true;
 }

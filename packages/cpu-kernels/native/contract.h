@@ -54,10 +54,6 @@ struct Batch {
   const float* values;
   const uint32_t* label_offsets;  // rows + 1
   const uint32_t* labels;         // row by row, ascending
-  // The same labels ordered by class, then row: what a block of classes needs lies together.
-  uint32_t label_count;
-  const uint32_t* label_class;
-  const uint32_t* label_row;
   // The same non-zeros feature by feature, made when a rule needs them (see column_order.h).
   uint32_t columns;              // number of different features
   const uint32_t* column_index;  // the features
@@ -95,8 +91,10 @@ struct Operations {
                 const float* const* sources);
   // Lock-free: every thread takes sub-batches of `micro_rows` rows and runs whole steps of plain SGD
   // on them (scale = -learning_rate / rows of the sub-batch), in place, without waiting for others.
+  // `options` is for all threads together.
   void (*train_micro_batches)(Device&, const Batch&, size_t layers, const Layer*, Activation, Loss,
-                              size_t micro_rows, float learning_rate, float* losses);
+                              size_t micro_rows, float learning_rate, const OutputOptions&,
+                              float* losses);
 };
 
 // Each instruction set's table lives in a file of its own, compiled for it alone.

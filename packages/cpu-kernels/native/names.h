@@ -1,31 +1,23 @@
 // The names of the work buffers that are not the output step's and top-k's own (those are below 32).
-// Buffers of a batch slot are kept at `thread` 0, one run of names a slot.
 #pragma once
 
 namespace heterosgd {
 
 enum ScratchName : unsigned {
   kNameColumnSlots = 32,  // 4 bytes a feature, all zero between calls
-  kNameSortKeys,
-  kNameLayerGradient,
-  kNameMicroHidden,
-  kNameMicroDerivatives,
-  kNameMicroGradient,
-  kNameMicroLabels,
-  kNameDenseFirst,
+  kNameDense,             // panels and gradients of dense layers
+  kNameMicroBatch,        // activations and derivatives of one step
+  // A run of names for each batch slot, counted by SlotBuffer.
   kNameSlot0 = 40,
   kNameSlot1 = 52,
 };
 
-// What a slot keeps, counted from its first name.
 enum SlotBuffer : unsigned {
   kSlotOffsets,
   kSlotIndices,
   kSlotValues,
   kSlotLabelOffsets,
   kSlotLabels,
-  kSlotLabelClass,
-  kSlotLabelRow,
   kSlotColumnIndex,
   kSlotColumnEnd,
   kSlotColumnRow,

@@ -255,7 +255,7 @@ napi_value call_train_micro_batches(napi_env env, napi_callback_info info) {
   }
   Device device{*kernels->pool, *kernels->scratch};
   kernels->operations->train_micro_batches(device, slot->batch(), count, layers, activation, loss,
-                                           micro_rows, rate, losses.data);
+                                           micro_rows, rate, kernels->options, losses.data);
   return finish(arguments, *kernels);
 }
 
