@@ -156,17 +156,15 @@ HETEROSGD_INLINE void copy_padded(const float* from, size_t count, V factor, flo
   for (j += kLanes; j < width; j += kLanes) st(to + j, V{});
 }
 
-// A row-major matrix (rows `stride` apart), times `factor`, in panels of its columns.
-HETEROSGD_LOCAL void pack_columns(const float* matrix, size_t rows, size_t stride,
-                                  const Panels& panels, float factor, float* out) {
+// Panel i of a row-major matrix's columns, times `factor`; its rows are `stride` apart.
+HETEROSGD_LOCAL void pack_panel(const float* matrix, size_t rows, size_t stride,
+                                const Panels& panels, size_t i, float factor, float* out) {
   const V by = splat(factor);
-  for (size_t i = 0; i < panels.count; i++) {
-    float* panel = out + i * kPanel * rows;
-    const size_t width = panels.width(i);
-    const float* from = matrix + i * kPanel;
-    for (size_t m = 0; m < rows; m++) {
-      copy_padded(from + m * stride, panels.filled(i), by, panel + m * width, width);
-    }
+  const size_t width = panels.width(i);
+  const size_t filled = panels.filled(i);
+  const float* from = matrix + i * kPanel;
+  for (size_t m = 0; m < rows; m++) {
+    copy_padded(from + m * stride, filled, by, out + m * width, width);
   }
 }
 
