@@ -13,6 +13,13 @@ export {
   type TrainOptions,
   type TrainResult,
 } from "./run/train.js";
+export {
+  chooseKernels,
+  type ChosenKernels,
+  type KernelsChoice,
+  type KernelsOptions,
+} from "./run/choose-kernels.js";
+export type { KernelsDescription } from "./device/device-kernels.js";
 export { estimateMemory, type MemoryEstimate } from "./run/memory.js";
 export { evaluateModel, type EvaluateModelOptions } from "./run/evaluate-model.js";
 export {

@@ -1,12 +1,8 @@
-import {
-  optimizerStateArrays,
-  parameterLayout,
-  type ModelShape,
-  type UpdateRule,
-} from "@heterosgd/model";
+import { parameterLayout, type ModelShape, type UpdateRule } from "@heterosgd/model";
 import type { DeviceId, ModelName } from "@heterosgd/scheduler";
 import type { AttachCall, DeviceOpened, ModelMemory } from "../device/api.js";
-import { createModelTable, takeSharedModel, type ModelTable } from "./model-table.js";
+import { takeSharedModel, type KernelMemory } from "../device/kernel-memory.js";
+import { createModelTable, type ModelTable } from "./model-table.js";
 
 /**
  * The models of device `id` among `names`, in the order in which the device is asked to hold them.
@@ -41,6 +37,7 @@ export function collectModels(
   shape: ModelShape,
   rule: UpdateRule | null,
   opened: readonly DeviceOpened[],
+  memory: KernelMemory,
 ): ModelTable {
   const { length } = parameterLayout(shape);
   const all = new Map<ModelName, ModelMemory>();
@@ -48,7 +45,7 @@ export function collectModels(
     ownModels(names, id).forEach((name, i) => all.set(name, models[i]!)),
   );
   for (const name of names) {
-    if (!all.has(name)) all.set(name, takeSharedModel(length, optimizerStateArrays(rule)));
+    if (!all.has(name)) all.set(name, takeSharedModel(memory, length, rule));
   }
   return createModelTable(all);
 }

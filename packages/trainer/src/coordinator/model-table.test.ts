@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
-import { createModelTable, takeSharedModel } from "./model-table.js";
+import { plainKernels } from "../device/device-kernels.js";
+import { createKernelMemory, takeSharedModel } from "../device/kernel-memory.js";
+import { createModelTable } from "./model-table.js";
+
+const memory = createKernelMemory([plainKernels]);
+const model = () => takeSharedModel(memory, 1, null);
 
 test("rotating names moves their meaning, never the slots", () => {
-  const [a, b, c] = [takeSharedModel(1, 0), takeSharedModel(1, 0), takeSharedModel(1, 0)];
+  const [a, b, c] = [model(), model(), model()];
   const table = createModelTable(
     new Map([
       ["previous", a],

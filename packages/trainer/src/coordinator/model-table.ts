@@ -35,13 +35,3 @@ export function createModelTable(models: ReadonlyMap<ModelName, ModelMemory>): M
     },
   };
 }
-
-/** Zeroed memory for a model that belongs to no device. */
-export function takeSharedModel(length: number, states: number): ModelMemory {
-  const array = () => new Float32Array(new SharedArrayBuffer(length * 4));
-  return {
-    parameters: array(),
-    state: Array.from({ length: states }, array),
-    updates: new Int32Array(new SharedArrayBuffer(4)),
-  };
-}

@@ -1,7 +1,9 @@
 import type { ModelShape, UpdateRule } from "@heterosgd/model";
 import type { ModelName } from "@heterosgd/scheduler";
 import type { BatchLimits } from "../device/api.js";
+import type { KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
+import { createKernelMemory, kernelsSetup } from "../device/kernel-memory.js";
 import { startDevice, type SupervisedDevice } from "../device/supervisor.js";
 import { attachCall, collectModels, ownModelCounts } from "./device-models.js";
 import type { ModelTable } from "./model-table.js";
@@ -11,6 +13,8 @@ const CLOSE_TIMEOUT_MS = 60_000;
 
 export interface OpenDevicesOptions {
   readonly devices: readonly DeviceSpec[];
+  /** What runs on each of them. */
+  readonly kernels: readonly KernelsDescription[];
   readonly shape: ModelShape;
   readonly rule: UpdateRule | null;
   readonly train: SharedArrayBuffer | null;
@@ -26,7 +30,7 @@ export interface OpenDevicesOptions {
 export interface OpenDevices {
   readonly devices: readonly SupervisedDevice[];
   readonly models: ModelTable;
-  /** What runs on each device. */
+  /** What runs on each device, as the kernels name themselves. */
   readonly kernels: readonly string[];
   /** Closes every device that is still there, and waits for its worker to end. */
   close(): Promise<void>;
@@ -43,7 +47,8 @@ function deviceName(id: number, spec: DeviceSpec): string {
  * running.
  */
 export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevices> {
-  const { devices: specs, models: names, workerUrl, ...setup } = options;
+  const { devices: specs, kernels: chosen, models: names, workerUrl, ...setup } = options;
+  const memory = createKernelMemory(chosen);
   const started = specs.map((spec, id) => startDevice(deviceName(id, spec), workerUrl));
   try {
     const opened = await Promise.all(
@@ -53,13 +58,13 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
             ...setup,
             ...ownModelCounts(names, id),
             id,
-            kernels: "plain",
+            kernels: kernelsSetup(chosen[id]!, memory),
             speed: specs[id]!.speed,
           }),
         ),
       ),
     );
-    const models = collectModels(names, setup.shape, setup.rule, opened);
+    const models = collectModels(names, setup.shape, setup.rule, opened, memory);
     await Promise.all(
       started.map((device, id) =>
         device.call(OPEN_TIMEOUT_MS, (api) => api.attach(attachCall(models, names, id))),

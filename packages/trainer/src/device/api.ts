@@ -6,6 +6,7 @@
  * A device carries calls out one after another, in the order in which they were made.
  */
 import type { MetricSums, ModelShape, UpdateRule } from "@heterosgd/model";
+import type { KernelsSetup } from "./device-kernels.js";
 
 /** A model's memory, shared by all threads. */
 export interface ModelMemory {
@@ -27,11 +28,9 @@ export interface BatchLimits {
   readonly labels: number;
 }
 
-export type KernelsName = "plain";
-
 export interface DeviceSetup {
   readonly id: number;
-  readonly kernels: KernelsName;
+  readonly kernels: KernelsSetup;
   /** Fraction of its own speed, in (0, 1]. */
   readonly speed: number;
   readonly shape: ModelShape;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { ModelMemory } from "./api.js";
-import { blendShard, createBlendJournal } from "./blend-shard.js";
+import type { BlendCall, ModelMemory } from "./api.js";
+import { createPlainKernels } from "@heterosgd/model";
+import { createBlendJournal, createShardBlender } from "./blend-shard.js";
 
 const LENGTH = 40_000;
 
@@ -15,6 +16,16 @@ const terms = [
 ];
 const call = { target: 0, terms, stateTerms: terms, start: 16, end: LENGTH - 16, journal: null };
 const fresh = () => [model((i) => i), model((i) => i % 7)];
+
+/** The shard, on a device that has blended nothing before. */
+function blendShard(of: BlendCall, memory: (slot: number) => ModelMemory): void {
+  const kernels = createPlainKernels();
+  const blender = createShardBlender(
+    (target, parts) => kernels.blend(target, parts),
+    (length) => kernels.allocate(length),
+  );
+  blender.blend(of, memory);
+}
 
 function expected(): readonly ModelMemory[] {
   const models = fresh();
@@ -35,10 +46,10 @@ test("a shard covers its elements of parameters and state, and no others", () =>
 
 /** The array, but that its owner dies at some call, perhaps half-way through writing. */
 function mortal(array: Float32Array, live: () => boolean, half: boolean): Float32Array {
-  const view = new Float32Array(array.buffer);
+  const view = array.subarray();
   view.subarray = (from, to) => {
     if (!live()) throw new Error("died");
-    return array.subarray(from, to);
+    return mortal(array.subarray(from, to), live, half);
   };
   view.set = (values, from) => {
     if (live()) return array.set(values, from);
@@ -53,8 +64,9 @@ const bytes = ({ parameters, state }: ModelMemory) =>
 
 test("a shard in place that breaks off anywhere is carried on without a block blended twice", () => {
   const [whole] = expected().map(bytes);
-  // Six blocks, each of which reads two sources and writes its target once.
-  for (let operations = 0; operations < 18; operations++) {
+  // Two targets, also their own sources, and two others are taken; six blocks each read two sources
+  // and write once.
+  for (let operations = 0; operations < 22; operations++) {
     for (const half of [false, true]) {
       const models = fresh();
       const inPlace = { ...call, journal: createBlendJournal() };

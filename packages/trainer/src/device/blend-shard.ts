@@ -1,4 +1,4 @@
-import { weightedSum } from "@heterosgd/merge";
+import type { BlendTerm } from "@heterosgd/model";
 import type { BlendCall, BlendJournal, ModelMemory, ModelTerm } from "./api.js";
 
 const BLOCK = 16_384;
@@ -10,64 +10,91 @@ export function createBlendJournal(): BlendJournal {
   };
 }
 
+/** Blends arrays in shared memory, as `Kernels.blend` does. */
+export type Blend = (target: Float32Array, terms: readonly BlendTerm[]) => void;
+
+export interface ShardBlender {
+  /**
+   * One shard of a blend, over shared memory. With a journal, it goes on from where the journal says.
+   */
+  blend(call: BlendCall, memory: (slot: number) => ModelMemory): void;
+}
+
 /** One of the target's arrays, and what its elements become. */
 interface Sum {
   readonly target: Float32Array;
-  readonly sources: readonly Float32Array[];
-  readonly coefficients: readonly number[];
+  readonly terms: readonly BlendTerm[];
 }
 
-/**
- * One shard of a blend, over shared memory. With a journal, it goes on from where the journal says.
- */
-export function blendShard(call: BlendCall, memory: (slot: number) => ModelMemory): void {
-  const { start, end, journal } = call;
-  const target = memory(call.target);
-  const sum = (
-    into: Float32Array,
-    terms: readonly ModelTerm[],
-    pick: (model: ModelMemory) => Float32Array,
-  ): Sum => ({
-    target: into,
-    sources: terms.map((term) => pick(memory(term.model))),
-    coefficients: terms.map((term) => term.coefficient),
-  });
-  const sums = [
-    sum(target.parameters, call.terms, (model) => model.parameters),
-    ...target.state.map((array, i) => sum(array, call.stateTerms, (model) => model.state[i]!)),
-  ];
-  if (journal !== null) return blendInPlace(sums, start, end, journal);
-  for (const { target: into, sources, coefficients } of sums) {
-    weightedSum(into, sources, coefficients, start, end);
+/** @param allocate - takes elements that `blend` can work on; for one block, when first needed. */
+export function createShardBlender(
+  blend: Blend,
+  allocate: (length: number) => Float32Array,
+): ShardBlender {
+  // A merge names the same parts of the same arrays as the one before.
+  const known = new WeakMap<Float32Array, Float32Array>();
+  let scratch: Float32Array | undefined;
+
+  function part(array: Float32Array, start: number, end: number): Float32Array {
+    let view = known.get(array);
+    const isSame = view?.length === end - start && view.byteOffset === array.byteOffset + start * 4;
+    if (view === undefined || !isSame) known.set(array, (view = array.subarray(start, end)));
+    return view;
   }
-}
 
-/**
- * A block's result is put down before it replaces the block, so that nobody computes a block from
- * its own result.
- */
-function blendInPlace(
-  sums: readonly Sum[],
-  start: number,
-  end: number,
-  { results, blocks }: BlendJournal,
-): void {
-  let block = 0;
-  for (const { target, sources, coefficients } of sums) {
-    for (let from = start; from < end; from += BLOCK) {
-      const to = Math.min(end, from + BLOCK);
-      block++;
-      const putDown = Atomics.load(blocks, 0);
-      if (block < putDown) continue;
-      // Two places in turn: the result put down last stays until the next one is whole.
-      const place = (block % 2) * BLOCK;
-      const result = results.subarray(place, place + to - from);
-      if (block > putDown) {
-        const parts = sources.map((source) => source.subarray(from, to));
-        weightedSum(result, parts, coefficients);
-        Atomics.store(blocks, 0, block);
+  /**
+   * A block's result is put down before it replaces the block, so that nobody computes a block from
+   * its own result.
+   */
+  function blendInPlace(sums: readonly Sum[], { results, blocks }: BlendJournal): void {
+    scratch ??= allocate(BLOCK);
+    let block = 0;
+    for (const { target, terms } of sums) {
+      for (let from = 0; from < target.length; from += BLOCK) {
+        const to = Math.min(target.length, from + BLOCK);
+        block++;
+        const putDown = Atomics.load(blocks, 0);
+        if (block < putDown) continue;
+        // Two places in turn: the result put down last stays until the next one is whole.
+        const place = (block % 2) * BLOCK;
+        const result = results.subarray(place, place + to - from);
+        if (block > putDown) {
+          const own = scratch.subarray(0, to - from);
+          blend(
+            own,
+            terms.map(({ coefficient, source }) => ({
+              coefficient,
+              source: source.subarray(from, to),
+            })),
+          );
+          result.set(own);
+          Atomics.store(blocks, 0, block);
+        }
+        target.set(result, from);
       }
-      target.set(result, from);
     }
   }
+
+  return {
+    blend({ start, end, journal, ...call }, memory) {
+      const target = memory(call.target);
+      const sum = (
+        into: Float32Array,
+        terms: readonly ModelTerm[],
+        pick: (model: ModelMemory) => Float32Array,
+      ): Sum => ({
+        target: part(into, start, end),
+        terms: terms.map(({ model, coefficient }) => ({
+          coefficient,
+          source: part(pick(memory(model)), start, end),
+        })),
+      });
+      const sums = [
+        sum(target.parameters, call.terms, (model) => model.parameters),
+        ...target.state.map((array, i) => sum(array, call.stateTerms, (model) => model.state[i]!)),
+      ];
+      if (journal !== null) return blendInPlace(sums, journal);
+      for (const { target: into, terms } of sums) blend(into, terms);
+    },
+  };
 }

@@ -2,13 +2,13 @@
  * A device: kernels, a replica and work buffers, behind `DeviceApi`. It knows neither threads nor
  * algorithms, so the same code runs in a worker and, for replays, in the coordinator's own thread.
  */
-import { addScaled, l2Norm } from "@heterosgd/merge";
+import { l2Norm } from "@heterosgd/merge";
 import type { DeviceArray, FlatGradientTarget, Kernels } from "@heterosgd/model";
-import { blendShard } from "./blend-shard.js";
 import type { DeviceApi, DeviceSetup, ModelMemory, StepCall, StepReply } from "./api.js";
+import { inMemory } from "./kernel-memory.js";
 import { openDevice, type OpenDevice } from "./open-device.js";
 import { load, store, type OwnModel } from "./own-model.js";
-import { evaluateRows, trainRows } from "./row-work.js";
+import { countRows, evaluateRows, trainMicroBatches, trainRows } from "./row-work.js";
 import { createStopwatch, type Activity } from "./stopwatch.js";
 
 export interface DeviceHostOptions {
@@ -109,6 +109,20 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
       : { kind: "rule", target, scale: 1 / rows, rule, learningRate, step, state };
   }
 
+  async function train({ rows, microBatchRows, learningRate, model: slot }: StepCall) {
+    const own = opened();
+    const model = forKernels(slot);
+    const { parameters } = model;
+    const inOneCall = own.setup.rule === null && own.network.trainMicroBatches !== undefined;
+    if (microBatchRows !== null && inOneCall) {
+      Atomics.add(model.memory.updates, 0, Math.ceil(countRows(rows) / microBatchRows));
+      return trainMicroBatches(own, permutations, rows, microBatchRows, parameters, learningRate);
+    }
+    return trainRows(own, permutations, rows, microBatchRows, parameters, (count) =>
+      update(model, count, learningRate),
+    );
+  }
+
   return {
     open: (setup) =>
       inTurn(() => {
@@ -118,19 +132,15 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
 
     attach: (call) =>
       inTurn(() => {
-        ({ models, own: ownSlots } = call);
+        const { memory: wasm } = opened().setup.kernels;
+        models = call.models.map((model) => inMemory(model, wasm));
+        ownSlots = call.own;
         stopwatch = createStopwatch(options.now);
       }),
 
     addPermutation: (permutation) => inTurn(() => void permutations.push(permutation)),
 
-    step: ({ rows, microBatchRows, learningRate, model: slot }: StepCall) =>
-      training(() => {
-        const model = forKernels(slot);
-        return trainRows(opened(), permutations, rows, microBatchRows, model.parameters, (count) =>
-          update(model, count, learningRate),
-        );
-      }),
+    step: (call) => training(() => train(call)),
 
     accumulate: ({ rows, model, into: slot, reset }) =>
       training(() => {
@@ -170,7 +180,10 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
         const source = forKernels(call.source);
         const target = memory(call.target);
         await store(opened().kernels, source);
-        addScaled(target.parameters, source.memory.parameters, call.scale);
+        opened().host.blend(target.parameters, [
+          { coefficient: 1, source: target.parameters },
+          { coefficient: call.scale, source: source.memory.parameters },
+        ]);
         Atomics.add(target.updates, 0, source.memory.updates[0]!);
         clear(source);
       });
@@ -178,7 +191,7 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
     },
 
     blend: async (call) => {
-      await timed("merging", () => blendShard(call, memory));
+      await timed("merging", () => opened().shards.blend(call, memory));
       return stopwatch.usage();
     },
 

@@ -3,15 +3,24 @@ import { defaultDevices, formatDevice, parseDevices } from "./device-spec.js";
 
 test("a list names devices, handicaps and counts", () => {
   expect(parseDevices("cpu, cpu@0.5,2*cpu@.25")).toEqual([
-    { kind: "cpu", speed: 1 },
-    { kind: "cpu", speed: 0.5 },
-    { kind: "cpu", speed: 0.25 },
-    { kind: "cpu", speed: 0.25 },
+    { kind: "cpu", threads: 1, speed: 1 },
+    { kind: "cpu", threads: 1, speed: 0.5 },
+    { kind: "cpu", threads: 1, speed: 0.25 },
+    { kind: "cpu", threads: 1, speed: 0.25 },
+  ]);
+});
+
+test("a device may have threads", () => {
+  expect(parseDevices("cpu:4,2*cpu:256@0.5,cpu:1")).toEqual([
+    { kind: "cpu", threads: 4, speed: 1 },
+    { kind: "cpu", threads: 256, speed: 0.5 },
+    { kind: "cpu", threads: 256, speed: 0.5 },
+    { kind: "cpu", threads: 1, speed: 1 },
   ]);
 });
 
 test("a device is formatted as it is read", () => {
-  for (const text of ["cpu", "cpu@0.5"])
+  for (const text of ["cpu", "cpu@0.5", "cpu:4", "cpu:2@0.25"])
     expect(parseDevices(text).map(formatDevice)).toEqual([text]);
 });
 
@@ -27,7 +36,11 @@ test.each([
   ["0*cpu", "no device at all"],
   ["65*cpu", "at most 64"],
   ["tpu", 'unknown device kind "tpu"'],
-  ["cpu:4", "one thread"],
+  ["cpu:0", "threads"],
+  ["cpu:", "threads"],
+  ["cpu:257", "from 1 to 256"],
+  ["cpu:1.5", "threads"],
+  ["cpu:all@0.5", '"all" threads'],
 ])("%j is refused, and the message says why", (text, message) => {
   expect(() => parseDevices(text)).toThrowError(message);
   expect(() => parseDevices(text)).toThrowError(expect.objectContaining({ code: "DEVICE_SPEC" }));

@@ -4,6 +4,8 @@ import { TrainerError } from "../errors.js";
 export interface DeviceSpec {
   /** Which technology drives it. */
   readonly kind: "cpu";
+  /** Threads that share the work of each of its batches. */
+  readonly threads: number;
   /**
    * Fraction of its own speed at which it runs, in (0, 1]: after each batch the device idles so
    * that the whole takes `1 / speed` times as long. Unequal devices can so be had on any machine.
@@ -12,11 +14,13 @@ export interface DeviceSpec {
 }
 
 const MAX_DEVICES = 64;
-const EXPECTED = "expected a list like cpu,cpu@0.5 or 2*cpu (kind, then @ and a speed up to 1)";
+const MAX_THREADS = 256;
+const EXPECTED =
+  "expected a list like cpu,cpu@0.5, 2*cpu or cpu:4 (kind, perhaps : and its threads, perhaps @ and a speed up to 1)";
 
 /**
- * Reads a list of devices: `cpu`, `cpu@0.5` (a handicap), `3*cpu@0.5` (three of them), separated by
- * commas.
+ * Reads a list of devices: `cpu`, `cpu:4` (one device that runs on four threads), `cpu@0.5` (a
+ * handicap), `3*cpu:2@0.5` (three of them), separated by commas.
  *
  * @throws TrainerError DEVICE_SPEC, naming the part that could not be read.
  */
@@ -36,25 +40,26 @@ export function parseDevices(text: string): readonly DeviceSpec[] {
 }
 
 function parsePart(part: string, whole: string): { count: number; spec: DeviceSpec } {
-  const match = /^(?:(\d{1,4})\*)?([a-z]+)(:[^@]*)?(?:@(.+))?$/i.exec(part);
+  const match = /^(?:(\d{1,4})\*)?([a-z]+)(?::([^@]*))?(?:@(.+))?$/i.exec(part);
   if (!match) {
     throw new TrainerError(
       "DEVICE_SPEC",
       `cannot read device "${part}" in "${whole}"; ${EXPECTED}`,
     );
   }
-  const [, countText, kind = "", argument, speedText] = match;
+  const [, countText, kind = "", threadsText, speedText] = match;
   if (kind !== "cpu") {
     throw new TrainerError(
       "DEVICE_SPEC",
       `unknown device kind "${kind}" in "${whole}"; this version drives: cpu`,
     );
   }
-  if (argument !== undefined) {
+  const threads =
+    threadsText === undefined ? 1 : /^\d+$/.test(threadsText) ? Number(threadsText) : 0;
+  if (threads < 1 || threads > MAX_THREADS) {
     throw new TrainerError(
       "DEVICE_SPEC",
-      `"${part}" asks for "${argument.slice(1)}" of a cpu device, but each runs on one thread; ` +
-        `name it several times instead, e.g. 2*cpu`,
+      `"${part}" asks for "${threadsText}" threads; expected a whole number from 1 to ${MAX_THREADS}, e.g. cpu:4`,
     );
   }
   const count = countText === undefined ? 1 : Number(countText);
@@ -68,16 +73,16 @@ function parsePart(part: string, whole: string): { count: number; spec: DeviceSp
       `"${part}" has speed "${speedText}"; expected a number above 0 and at most 1, e.g. cpu@0.5`,
     );
   }
-  return { count, spec: { kind, speed } };
+  return { count, spec: { kind, threads, speed } };
 }
 
 /** The device as `parseDevices` reads it. */
-export function formatDevice(spec: DeviceSpec): string {
-  return spec.speed === 1 ? spec.kind : `${spec.kind}@${spec.speed}`;
+export function formatDevice({ kind, threads, speed }: DeviceSpec): string {
+  return `${kind}${threads === 1 ? "" : `:${threads}`}${speed === 1 ? "" : `@${speed}`}`;
 }
 
-/** One device a core: each runs on one thread. */
+/** One device a core, each on one thread. */
 export function defaultDevices(cores: number): readonly DeviceSpec[] {
   const count = Math.max(1, Math.min(cores, MAX_DEVICES));
-  return Array.from({ length: count }, () => ({ kind: "cpu", speed: 1 }) as const);
+  return Array.from({ length: count }, () => ({ kind: "cpu", threads: 1, speed: 1 }) as const);
 }

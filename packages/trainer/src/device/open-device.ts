@@ -1,5 +1,6 @@
 import {
   createNetwork,
+  createPlainKernels,
   createTopK,
   optimizerStateArrays,
   parameterLayout,
@@ -15,12 +16,16 @@ import {
   type Dataset,
 } from "@heterosgd/sparse";
 import type { DeviceSetup } from "./api.js";
+import { createShardBlender, type ShardBlender } from "./blend-shard.js";
 import { takeModel, type OwnModel } from "./own-model.js";
 
 /** All that a device has from being opened to being closed; every buffer is taken here. */
 export interface OpenDevice {
   readonly setup: DeviceSetup;
   readonly kernels: Kernels<DeviceArray, unknown>;
+  /** Kernels that work on models in shared memory: its own, unless they only know their own arrays. */
+  readonly host: Kernels;
+  readonly shards: ShardBlender;
   readonly network: Network<DeviceArray, unknown>;
   readonly batch: BatchBuffers;
   readonly train: Dataset | null;
@@ -38,10 +43,16 @@ export function openDevice(setup: DeviceSetup, kernels: Kernels<DeviceArray, unk
   const layout = parameterLayout(setup.shape);
   const evaluation = setup.evaluation && datasetFrom(setup.evaluation, { trusted: true });
   const k = setup.cutoffs.at(-1) ?? 1;
+  const host = kernels.sharesMemory ? (kernels as Kernels) : createPlainKernels();
   const states = optimizerStateArrays(setup.rule);
   return {
     setup,
     kernels,
+    host,
+    shards: createShardBlender(
+      (target, terms) => host.blend(target, terms),
+      (length) => host.allocate(length),
+    ),
     network: createNetwork(kernels, layout, { maxRows: setup.limits.rows }),
     batch: createBatchBuffers(setup.limits),
     train: setup.train && datasetFrom(setup.train, { trusted: true }),

@@ -10,6 +10,10 @@ import { gatherBatch } from "@heterosgd/sparse";
 import type { EvaluateCall, RowSpan } from "./api.js";
 import type { OpenDevice } from "./open-device.js";
 
+export function countRows(spans: readonly RowSpan[]): number {
+  return spans.reduce((sum, { count }) => sum + count, 0);
+}
+
 /** Fills the batch with rows `from … from + count − 1` of those that the spans name together. */
 function fillBatch(
   { batch, train }: OpenDevice,
@@ -46,7 +50,7 @@ export async function trainRows(
   destination: (rows: number) => FlatGradientTarget<DeviceArray>,
 ): Promise<{ nonZeros: number; loss: number }> {
   const { kernels, network, batch } = device;
-  const rows = spans.reduce((sum, span) => sum + span.count, 0);
+  const rows = countRows(spans);
   const step = microBatchRows ?? rows;
   let nonZeros = 0;
   let loss = 0;
@@ -54,6 +58,36 @@ export async function trainRows(
     const count = Math.min(step, rows - from);
     fillBatch(device, permutations, spans, from, count);
     loss += await network.train(kernels.upload(batch, 0), count, weights, destination(count));
+    nonZeros += batch.offsets[count]!;
+  }
+  return { nonZeros, loss };
+}
+
+/**
+ * Trains on the spans' rows by plain SGD in place, `microBatchRows` at a time, with as many steps in
+ * one call of the kernels as there is room for rows.
+ */
+export async function trainMicroBatches(
+  device: OpenDevice,
+  permutations: readonly Uint32Array[],
+  spans: readonly RowSpan[],
+  microBatchRows: number,
+  weights: DeviceArray,
+  learningRate: number,
+): Promise<{ nonZeros: number; loss: number }> {
+  const { kernels, network, batch, setup } = device;
+  if (network.trainMicroBatches === undefined) {
+    throw new TypeError(`the kernels ${kernels.name} take no micro-batches`);
+  }
+  const rows = countRows(spans);
+  const most = Math.max(1, Math.floor(setup.limits.rows / microBatchRows)) * microBatchRows;
+  let nonZeros = 0;
+  let loss = 0;
+  for (let from = 0; from < rows; from += most) {
+    const count = Math.min(most, rows - from);
+    fillBatch(device, permutations, spans, from, count);
+    const uploaded = kernels.upload(batch, 0);
+    loss += await network.trainMicroBatches(uploaded, count, microBatchRows, weights, learningRate);
     nonZeros += batch.offsets[count]!;
   }
   return { nonZeros, loss };

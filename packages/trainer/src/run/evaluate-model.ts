@@ -12,11 +12,12 @@ import { openDevices } from "../coordinator/open-devices.js";
 import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
+import { chooseKernels, type KernelsOptions } from "./choose-kernels.js";
 import { noDevices } from "./no-devices.js";
 import { batchLimits } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
 
-export interface EvaluateModelOptions {
+export interface EvaluateModelOptions extends KernelsOptions {
   readonly shape: ModelShape;
   /** Laid out by `parameterLayout(shape)`. */
   readonly parameters: Float32Array;
@@ -33,8 +34,8 @@ export interface EvaluateModelOptions {
 /**
  * Evaluates a model on a whole data set, its rows shared out over all devices as they become free.
  *
- * @throws TrainerError NO_DEVICES (none was named, or every one was lost), DATA_MISMATCH, or what a
- * device reported when it could not be opened.
+ * @throws TrainerError NO_DEVICES (none was named, or every one was lost), DATA_MISMATCH,
+ * KERNELS_UNAVAILABLE, DEVICE_SPEC (more threads than the kernels have), or what a device reported when it could not be opened.
  */
 export async function evaluateModel(options: EvaluateModelOptions): Promise<Metrics> {
   const { shape, parameters, dataset, devices, batchRows = 128 } = options;
@@ -44,6 +45,7 @@ export async function evaluateModel(options: EvaluateModelOptions): Promise<Metr
   requireFit("data set", dataset, shape);
   const open = await openDevices({
     devices,
+    kernels: chooseKernels(devices, options).devices,
     shape,
     rule: null,
     train: null,

@@ -25,6 +25,7 @@ const estimate = (devices: string, adam: boolean, momentum = 0) =>
     shape,
     rule: adam ? { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 } : null,
     devices: parseDevices(devices),
+    kernels: "plain",
     policy: adaptiveSgd({
       epochs: 1,
       schedule: { kind: "constant", rate: 1 },

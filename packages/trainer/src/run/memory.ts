@@ -1,6 +1,7 @@
 import { networkBytes, optimizerStateArrays, parameterLayout } from "@heterosgd/model";
 import type { DeviceId, ModelName } from "@heterosgd/scheduler";
 import { deviceKernelsBytes } from "../device/device-kernels.js";
+import { chooseKernels } from "./choose-kernels.js";
 import type { TrainOptions } from "./train.js";
 import { batchLimits } from "./batch-limits.js";
 
@@ -25,16 +26,21 @@ export interface MemoryEstimate {
 /**
  * Adds up what `train` would take with these options, the interpreter itself (about 100 MB, and 20
  * MB a device) left out.
+ *
+ * @throws TrainerError KERNELS_UNAVAILABLE, DEVICE_SPEC
  */
 export function estimateMemory(
-  options: Pick<TrainOptions, "train" | "evaluation" | "shape" | "rule" | "devices" | "policy">,
+  options: Pick<
+    TrainOptions,
+    "train" | "evaluation" | "shape" | "rule" | "devices" | "policy" | "kernels" | "bf16"
+  >,
 ): MemoryEstimate {
   const layout = parameterLayout(options.shape);
   const { maxBatchRows } = options.policy;
   const limits = batchLimits(maxBatchRows, [options.train, options.evaluation]);
   const withState = layout.length * 4 * (1 + optimizerStateArrays(options.rule));
   const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: options.rule });
-  const kernels = deviceKernelsBytes("plain", layout, limits, options.rule);
+  const kernels = chooseKernels(options.devices, options).devices;
   const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
   const infos = options.devices.map((_, id) => ({ id, maxBatchRows }));
   const names = options.policy.models(infos);
@@ -46,7 +52,7 @@ export function estimateMemory(
   const devices = infos.map(({ id }) => ({
     device: id,
     models: sum((name) => name.split(":")[1] === String(id)),
-    work: work + batch + kernels,
+    work: work + batch + deviceKernelsBytes(kernels[id]!, layout, limits, options.rule),
   }));
   const parts = {
     trainData: options.train.buffer.byteLength,

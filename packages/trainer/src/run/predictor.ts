@@ -1,13 +1,15 @@
 import {
   createNetwork,
-  createPlainKernels,
   createTopK,
   parameterLayout,
   probability,
   type ModelShape,
 } from "@heterosgd/model";
 import { createBatchBuffers, gatherBatch, type Dataset } from "@heterosgd/sparse";
+import { createDeviceKernels, plainKernels } from "../device/device-kernels.js";
+import { createKernelMemory, kernelsSetup, type KernelMemory } from "../device/kernel-memory.js";
 import { TrainerError } from "../errors.js";
+import { chooseKernels, type KernelsOptions } from "./choose-kernels.js";
 import { requireFit } from "./data-fit.js";
 import { batchLimits } from "./batch-limits.js";
 
@@ -18,7 +20,7 @@ export interface Prediction {
   readonly score: number;
 }
 
-export interface PredictorOptions {
+export interface PredictorOptions extends KernelsOptions {
   readonly shape: ModelShape;
   /** Laid out by `parameterLayout(shape)`. */
   readonly parameters: Float32Array;
@@ -42,10 +44,27 @@ export interface Predictor {
   close(): Promise<void>;
 }
 
-/** Takes what scoring needs, once for any number of data sets. */
+const oneThread = { kind: "cpu", threads: 1, speed: 1 } as const;
+
+/** Parameters where the kernels can reach them: those in WebAssembly know only their own memory. */
+function reachable(parameters: Float32Array, memory: KernelMemory): Float32Array {
+  if (memory.wasm === null) return parameters;
+  const copy = memory.allocate(parameters.length);
+  copy.set(parameters);
+  return copy;
+}
+
+/**
+ * Takes what scoring needs, once for any number of data sets.
+ *
+ * @throws TrainerError KERNELS_UNAVAILABLE
+ */
 export function createPredictor(options: PredictorOptions): Predictor {
-  const { shape, parameters, k, threshold = 0, batchRows = 128 } = options;
-  const kernels = createPlainKernels();
+  const { shape, k, threshold = 0, batchRows = 128 } = options;
+  const [chosen = plainKernels] = chooseKernels([oneThread], options).devices;
+  const memory = createKernelMemory([chosen]);
+  const kernels = createDeviceKernels(kernelsSetup(chosen, memory));
+  const weights = reachable(options.parameters, memory);
   const network = createNetwork(kernels, parameterLayout(shape), { maxRows: batchRows });
   const top = createTopK(batchRows, k);
 
@@ -66,7 +85,7 @@ export function createPredictor(options: PredictorOptions): Predictor {
       for (let start = 0; start < dataset.rows; start += batchRows) {
         const rows = Math.min(batchRows, dataset.rows - start);
         gatherBatch(dataset, order, start, rows, batch);
-        await network.predict(kernels.upload(batch, 0), rows, parameters, k, top);
+        await network.predict(kernels.upload(batch, 0), rows, weights, k, top);
         for (let row = 0; row < rows; row++) {
           if (!Number.isFinite(top.logSumExp[row])) throw notFinite(start + row);
           yield predictionsOf(row);

@@ -12,16 +12,22 @@ import { createPermutations } from "../coordinator/permutations.js";
 import { createReplayExecutor } from "../coordinator/replay-executor.js";
 import type { DeviceApi, DeviceOpened } from "../device/api.js";
 import { createDeviceHost } from "../device/device-host.js";
-import { createDeviceKernels } from "../device/device-kernels.js";
+import { createDeviceKernels, plainKernels } from "../device/device-kernels.js";
+import { createKernelMemory, kernelsSetup } from "../device/kernel-memory.js";
 import { batchLimits } from "./batch-limits.js";
+import { deviceInfo } from "./device-info.js";
+import type { StartRecord } from "./run-event.js";
 import type { TrainOptions } from "./train.js";
 
 export interface ReplayOptions extends Pick<
   TrainOptions,
   "train" | "shape" | "rule" | "policy" | "seed" | "initialScale"
 > {
-  /** How many devices the recorded run had. */
-  readonly devices: number;
+  /**
+   * The recorded start's `devices`: the same kernels then run again, on as many threads. A number stands
+   * for as many on the plain kernels.
+   */
+  readonly devices: number | StartRecord["devices"];
   /**
    * The policy events of the recorded run, in order (other records of its event stream left out).
    */
@@ -38,7 +44,12 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
   const { train, shape, rule, policy, seed, initialScale = 1 } = options;
   const { maxBatchRows } = policy;
   const layout = parameterLayout(shape);
-  const infos = Array.from({ length: options.devices }, (_, id) => ({ id, maxBatchRows }));
+  const kernels =
+    typeof options.devices === "number"
+      ? Array.from({ length: options.devices }, () => plainKernels)
+      : options.devices.map(({ runs = plainKernels }) => runs);
+  const infos = kernels.map(({ threads }, id) => deviceInfo(id, maxBatchRows, threads));
+  const memory = createKernelMemory(kernels);
   const names = policy.models(infos);
 
   const hosts: DeviceApi[] = [];
@@ -54,7 +65,7 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
       await host.open({
         ...ownModelCounts(names, id),
         id,
-        kernels: "plain",
+        kernels: kernelsSetup(kernels[id]!, memory),
         speed: 1,
         shape,
         rule,
@@ -65,7 +76,7 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
       }),
     );
   }
-  const models = collectModels(names, shape, rule, opened);
+  const models = collectModels(names, shape, rule, opened, memory);
   for (const { id } of infos) await hosts[id]!.attach(attachCall(models, names, id));
   initialise(layout, models.memory("global").parameters, seed, {
     rowNorm: rowNorm(train.features),

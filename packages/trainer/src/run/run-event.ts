@@ -1,5 +1,6 @@
 import type { Metrics, ModelShape } from "@heterosgd/model";
 import type { PolicyEvent, Report, StopReason } from "@heterosgd/scheduler";
+import type { KernelsDescription } from "../device/device-kernels.js";
 import type { DeviceSummary } from "./tally.js";
 
 /** The first line of a run's event stream. */
@@ -14,8 +15,13 @@ export interface StartRecord {
   readonly devices: readonly {
     readonly device: number;
     readonly name: string;
+    /** As the kernels name themselves. */
     readonly kernels: string;
+    /** What they are, for running the same again; not there in older recordings: plain ones. */
+    readonly runs?: KernelsDescription;
   }[];
+  /** Why no native kernels run, where whatever there is was asked for; else null. */
+  readonly nativeUnavailable?: string | null;
 }
 
 /** The global model on the whole evaluation set. */

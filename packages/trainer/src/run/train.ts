@@ -18,14 +18,16 @@ import { openDevices, type OpenDevices } from "../coordinator/open-devices.js";
 import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
+import { deviceInfo } from "./device-info.js";
 import { batchLimits } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
+import { chooseKernels, type ChosenKernels, type KernelsOptions } from "./choose-kernels.js";
 import { noDevices } from "./no-devices.js";
 import type { RunEvent } from "./run-event.js";
 import { createTally, type DeviceSummary, type Tally } from "./tally.js";
 import { metricValue, requireCutoff, type Target } from "./target.js";
 
-export interface TrainOptions {
+export interface TrainOptions extends KernelsOptions {
   readonly train: Dataset<SharedArrayBuffer>;
   /** Evaluated whenever the policy says so; null for none. */
   readonly evaluation: Dataset<SharedArrayBuffer> | null;
@@ -86,8 +88,8 @@ export function salvageOf(error: unknown): Salvage | undefined {
  * Trains one network over all devices at once, by the policy's algorithm.
  *
  * @throws TrainerError NO_DEVICES (every device was lost; the first one's error is the cause),
- * DIVERGED, DATA_MISMATCH, BAD_OPTION (the target's cut-off is none of the metrics'), or what a
- * device reported when it could not be opened. `salvageOf(error)` has the last merged model.
+ * DIVERGED, DATA_MISMATCH, BAD_OPTION (the target's cut-off is none of the metrics'),
+ * KERNELS_UNAVAILABLE or DEVICE_SPEC (the kernels that are asked for can't be had), or what a device reported when it could not be opened. `salvageOf(error)` has the last merged model.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
   const { train: rows, evaluation, shape, rule, devices: specs, target } = options;
@@ -101,9 +103,11 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   if (target !== undefined) requireCutoff(target, cutoffs);
   const began = performance.now();
   const { maxBatchRows } = options.policy;
-  const infos = specs.map((_, id) => ({ id, maxBatchRows }));
+  const infos = specs.map(({ threads }, id) => deviceInfo(id, maxBatchRows, threads));
+  const chosen = chooseKernels(specs, options);
   const open = await openDevices({
     devices: specs,
+    kernels: chosen.devices,
     shape,
     rule,
     train: rows.buffer,
@@ -117,7 +121,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     open.devices.map(({ name }, id) => ({ name, kernels: open.kernels[id]! })),
   );
   try {
-    return await trainOn(open, infos, tally, began, options);
+    return await trainOn(open, chosen, infos, tally, began, options);
   } catch (error) {
     const { parameters } = open.models.memory("global");
     const merged = tally.merges() > 0 && allFinite(parameters);
@@ -132,6 +136,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
 
 async function trainOn(
   open: OpenDevices,
+  chosen: ChosenKernels,
   infos: readonly DeviceInfo[],
   tally: Tally,
   began: number,
@@ -175,7 +180,13 @@ async function trainOn(
     trainRows: rows.rows,
     evaluationRows,
     parameters: layout.parameterCount,
-    devices: tally.summary([]).map(({ device, name, kernels }) => ({ device, name, kernels })),
+    devices: tally.summary([]).map(({ device, name, kernels }) => ({
+      device,
+      name,
+      kernels,
+      runs: chosen.devices[device]!,
+    })),
+    nativeUnavailable: chosen.nativeUnavailable,
   });
 
   const stopWatching = finishOn(options, executor);

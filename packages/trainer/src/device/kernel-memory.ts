@@ -1,0 +1,63 @@
+import {
+  allocateInWasmMemory,
+  allocateOnHugePages,
+  createWasmMemory,
+} from "@heterosgd/cpu-kernels";
+import { optimizerStateArrays, type UpdateRule } from "@heterosgd/model";
+import type { ModelMemory } from "./api.js";
+import type { KernelsDescription, KernelsSetup } from "./device-kernels.js";
+
+/** Memory for models that belong to no device, such as every device's kernels can work on. */
+export interface KernelMemory {
+  /** What the devices must be told. */
+  readonly wasm: WebAssembly.Memory | null;
+  /** Zeroed elements in shared memory. @throws CpuKernelsError KERNEL_MEMORY */
+  allocate(length: number): Float32Array;
+}
+
+/**
+ * Memory for a run on such kernels. Those in WebAssembly reach one memory only, in which all
+ * devices' models and work buffers then lie; what native kernels work on should lie on huge pages.
+ */
+export function createKernelMemory(kernels: readonly KernelsDescription[]): KernelMemory {
+  if (kernels.some(({ name }) => name === "wasm")) {
+    const memory = createWasmMemory();
+    return { wasm: memory, allocate: (length) => allocateInWasmMemory(memory, length) };
+  }
+  if (kernels.some(({ name }) => name === "native")) {
+    return { wasm: null, allocate: allocateOnHugePages };
+  }
+  return {
+    wasm: null,
+    allocate: (length) => new Float32Array(new SharedArrayBuffer(length * 4)),
+  };
+}
+
+/** What a device must know to make its kernels over this memory. */
+export function kernelsSetup(kernels: KernelsDescription, { wasm }: KernelMemory): KernelsSetup {
+  return { ...kernels, memory: kernels.name === "wasm" ? wasm : null };
+}
+
+/** Zeroed memory for a model that belongs to no device. */
+export function takeSharedModel(
+  memory: KernelMemory,
+  length: number,
+  rule: UpdateRule | null,
+): ModelMemory {
+  return {
+    parameters: memory.allocate(length),
+    state: Array.from({ length: optimizerStateArrays(rule) }, () => memory.allocate(length)),
+    updates: new Int32Array(new SharedArrayBuffer(4)),
+  };
+}
+
+/**
+ * A model from another thread as this thread's kernels know it: a message gives its arrays buffers of
+ * their own over the same memory, in which kernels in WebAssembly don't recognise theirs.
+ */
+export function inMemory(model: ModelMemory, wasm: WebAssembly.Memory | null): ModelMemory {
+  if (wasm === null) return model;
+  const here = ({ byteOffset, length }: Float32Array) =>
+    new Float32Array(wasm.buffer, byteOffset, length);
+  return { ...model, parameters: here(model.parameters), state: model.state.map(here) };
+}

@@ -1,0 +1,76 @@
+import { nativeSupport, type InstructionSet } from "@heterosgd/cpu-kernels";
+import type { KernelsDescription } from "../device/device-kernels.js";
+import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
+import { TrainerError } from "../errors.js";
+
+/** `auto`: native where the addon can be used, WebAssembly elsewhere. */
+export type KernelsChoice = "auto" | KernelsDescription["name"];
+
+/** What devices run on. */
+export interface KernelsOptions {
+  /** Default `auto`. */
+  readonly kernels?: KernelsChoice;
+  /**
+   * Takes the output layer's products in bfloat16, where native kernels and the processor can. Sums
+   * and parameters stay float32. Default false.
+   */
+  readonly bf16?: boolean;
+}
+
+export interface ChosenKernels {
+  /** By device. */
+  readonly devices: readonly KernelsDescription[];
+  /** Why `auto` did not mean native kernels; null where it did, or others were asked for. */
+  readonly nativeUnavailable: string | null;
+}
+
+/**
+ * Decides what runs on these devices, in this process. Only `auto` decides anything: what is asked for
+ * by name is had or refused.
+ *
+ * @throws TrainerError KERNELS_UNAVAILABLE if what is asked for can't be had here; DEVICE_SPEC if a
+ * device has threads, but the kernels have not.
+ */
+export function chooseKernels(
+  devices: readonly DeviceSpec[],
+  { kernels: choice = "auto", bf16 = false }: KernelsOptions = {},
+): ChosenKernels {
+  const native = choice === "auto" || choice === "native" ? nativeSupport() : null;
+  if (native?.available) {
+    if (bf16 && !native.bf16) {
+      throw unavailable("products in bfloat16", "this processor has no instructions for them");
+    }
+    const isa: InstructionSet | null = native.isas[0] ?? null;
+    return {
+      devices: devices.map(({ threads }) => ({ name: "native", isa, threads, bf16 })),
+      nativeUnavailable: null,
+    };
+  }
+  const reason = native?.reason ?? null;
+  if (choice === "native") throw unavailable("the native kernels", reason ?? "");
+  const name = choice === "auto" ? "plain" : choice;
+  const why = reason === null ? "" : ` (the native kernels are not available: ${reason})`;
+  if (bf16) {
+    throw unavailable("products in bfloat16", `the ${name} kernels have none${why}`);
+  }
+  const threaded = devices.find(({ threads }) => threads > 1);
+  if (threaded !== undefined) {
+    const several = formatDevice({ ...threaded, threads: 1 });
+    throw new TrainerError(
+      "DEVICE_SPEC",
+      `"${formatDevice(threaded)}" has ${threaded.threads} threads, but the ${name} kernels run on one${why}; ` +
+        `name as many devices instead: ${threaded.threads}*${several}`,
+    );
+  }
+  return {
+    devices: devices.map(() => ({ name, isa: null, threads: 1, bf16: false })),
+    nativeUnavailable: reason,
+  };
+}
+
+function unavailable(what: string, reason: string): TrainerError {
+  return new TrainerError(
+    "KERNELS_UNAVAILABLE",
+    `${what} can't be had: ${reason}; \`auto\` takes what there is`,
+  );
+}
