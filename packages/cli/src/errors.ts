@@ -1,4 +1,5 @@
 import { printable } from "./output/format.js";
+import type { CpuKernelsErrorCode } from "@heterosgd/cpu-kernels";
 import type { MergeErrorCode } from "@heterosgd/merge";
 import type { ModelErrorCode } from "@heterosgd/model";
 import type { SchedulerErrorCode } from "@heterosgd/scheduler";
@@ -79,6 +80,11 @@ const exits = {
   ModelError: { others: data, MODEL_WRITE: failure } satisfies Exits<ModelErrorCode>,
   SchedulerError: { others: failure, INVALID_OPTION: usage } satisfies Exits<SchedulerErrorCode>,
   MergeError: { others: failure, INVALID_OPTION: usage } satisfies Exits<MergeErrorCode>,
+  CpuKernelsError: {
+    others: failure,
+    NATIVE_UNAVAILABLE: noDevice,
+    ISA_UNSUPPORTED: noDevice,
+  } satisfies Exits<CpuKernelsErrorCode>,
   TrainerError: {
     others: failure,
     BAD_OPTION: usage,
@@ -86,6 +92,7 @@ const exits = {
     RUN_EXISTS: usage,
     DATA_MISMATCH: data,
     NOT_FINITE: data,
+    KERNELS_UNAVAILABLE: noDevice,
     DEVICE_FAILED: noDevice,
     DEVICE_EXITED: noDevice,
     DEVICE_TIMEOUT: noDevice,

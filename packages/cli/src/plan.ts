@@ -2,11 +2,13 @@
 import { availableParallelism } from "node:os";
 import { describeShape, parameterLayout, type ModelShape } from "@heterosgd/model";
 import {
+  chooseKernels,
   defaultDevices,
   estimateMemory,
   formatDevice,
   parseDevices,
   parseTarget,
+  type ChosenKernels,
   type DeviceSpec,
   type MemoryEstimate,
   type TrainOptions,
@@ -24,6 +26,7 @@ export interface Plan {
   readonly data: TrainingData;
   readonly shape: ModelShape;
   readonly parameters: number;
+  readonly kernels: ChosenKernels;
   readonly options: Omit<TrainOptions, "signal" | "onEvent">;
   readonly memory: RunMemory;
 }
@@ -41,10 +44,10 @@ export function devicesFor(text: string): readonly DeviceSpec[] {
 /**
  * Finds what can be found wrong before any data is read.
  *
- * @throws TrainerError DEVICE_SPEC, BAD_OPTION; SchedulerError, MergeError INVALID_OPTION
+ * @throws TrainerError DEVICE_SPEC, KERNELS_UNAVAILABLE, BAD_OPTION; SchedulerError, MergeError INVALID_OPTION
  */
 export function checkEarly(config: DecidedConfig): void {
-  devicesFor(config.devices);
+  chooseKernels(devicesFor(config.devices), config);
   if (config.target !== null) parseTarget(config.target);
   algorithms[config.algorithm].create(complete(config, config.batch));
 }
@@ -91,6 +94,8 @@ export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
     shape,
     rule: optimizers[config.optimizer].rule,
     devices,
+    kernels: config.kernels,
+    bf16: config.bf16,
     policy: algorithms[config.algorithm].create(config),
     seed: config.seed,
     initialScale: config.initialScale,
@@ -101,7 +106,8 @@ export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
   const estimate = estimateMemory(options);
   const threads = THREAD_BYTES * devices.length;
   const memory = { ...estimate, threads, total: estimate.total + threads };
-  return { config, data, shape, parameters: layout.parameterCount, options, memory };
+  const kernels = chooseKernels(devices, config);
+  return { config, data, shape, parameters: layout.parameterCount, kernels, options, memory };
 }
 
 function withCutoff(cutoffs: readonly number[], k: number): readonly number[] {

@@ -1,5 +1,6 @@
 import { availableParallelism, cpus } from "node:os";
 import { availableMemory } from "node:process";
+import { nativeSupport, type NativeSupport } from "@heterosgd/cpu-kernels";
 import { uniformMerge } from "@heterosgd/merge";
 import { adaptiveSgd, type Policy } from "@heterosgd/scheduler";
 import { allocateShared, createRandom, createDatasetBuilder } from "@heterosgd/sparse";
@@ -27,7 +28,7 @@ const probeWords =
   `${probe.hidden} hidden units, ${probe.labels.toLocaleString("en-US")} labels, batches of ${probe.batchRows}`;
 
 /** Why kinds of devices that people ask for are not there. */
-const unavailable = [{ kind: "gpu", reason: "this version has no GPU kernels" }] as const;
+const otherKinds = [{ kind: "gpu", reason: "this version has no GPU kernels" }] as const;
 
 /** `heterosgd devices` */
 export async function devicesCommand(output: Output): Promise<ExitCode> {
@@ -46,16 +47,32 @@ export async function devicesCommand(output: Output): Promise<ExitCode> {
   output.print("");
   for (const line of deviceTable(measured)) output.print(line);
   output.print(`Measured with ${probeWords}.`);
-  for (const { kind, reason } of unavailable) output.print(`${kind}: not available, ${reason}`);
+  output.print("");
+  const support = nativeSupport();
+  for (const line of pairLines([
+    ["native kernels", nativeWords(support)],
+    ["wasm kernels", "available"],
+    ...otherKinds.map(({ kind, reason }) => [kind, `not available: ${reason}`] as const),
+  ])) {
+    output.print(line);
+  }
 
   output.document({
     processor: { model, cores },
     memory: { available: availableMemory() },
     devices: measured.map(({ name, kernels, rowsPerSecond }) => ({ name, kernels, rowsPerSecond })),
     probe,
-    unavailable,
+    kernels: { native: support, wasm: { available: true } },
+    unavailable: otherKinds,
   });
   return exitCodes.done;
+}
+
+/** What the addon can do here, or why it is not there and what would help. */
+function nativeWords(support: NativeSupport): string {
+  if (!support.available) return `not available: ${support.reason}`;
+  const { isas, bf16 } = support;
+  return `${isas.join(", ")}; products in bfloat16 (--bf16): ${bf16 ? "yes" : "no"}`;
 }
 
 function deviceTable(devices: readonly DeviceSummary[]): readonly string[] {

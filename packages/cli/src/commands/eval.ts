@@ -1,5 +1,5 @@
 import { loadModel } from "@heterosgd/model/node";
-import { evaluateModel } from "@heterosgd/trainer";
+import { chooseKernels, evaluateModel } from "@heterosgd/trainer";
 import { environmentLayer, flagLayer, resolveOptions } from "../config/resolve.js";
 import { evalSchema } from "../config/schema.js";
 import { cutoffNotices, noticesOf, readEvaluationData, rowsFile } from "../data.js";
@@ -7,6 +7,7 @@ import { exitCodes, type ExitCode } from "../errors.js";
 import { modelPath } from "../model-path.js";
 import { withNotes } from "../model-notes.js";
 import { counted, formatCount, formatSeconds } from "../output/format.js";
+import { kernelsWords } from "../output/kernels.js";
 import type { Output } from "../output/output.js";
 import { evaluatedWords, metricLines, metricsDocument } from "../output/report.js";
 import { devicesFor } from "../plan.js";
@@ -21,6 +22,7 @@ export async function evalCommand(
   const layers = [flagLayer(evalSchema, flags), environmentLayer(evalSchema, process.env)];
   const config = resolveOptions(evalSchema, layers);
   const devices = devicesFor(config.devices);
+  const kernels = chooseKernels(devices, config);
   const path = rowsFile(file, config.sample);
   const modelFile = await modelPath(modelOrRun);
   const model = await loadModel(modelFile);
@@ -41,14 +43,21 @@ export async function evalCommand(
     parameters,
     dataset,
     devices,
+    kernels: config.kernels,
     cutoffs: config.cutoffs.toSorted((a, b) => a - b),
   });
   const seconds = (performance.now() - began) / 1000;
   for (const line of metricLines(metrics)) output.print(line, "bold");
   output.print(evaluatedWords("test", metrics));
   output.say(
-    `${formatSeconds(seconds)} on ${counted(devices.length, "device")}, ${formatCount(dataset.rows / seconds)} rows/s`,
+    `${formatSeconds(seconds)} on ${counted(devices.length, "device")}, ${formatCount(dataset.rows / seconds)} rows/s; kernels: ${kernelsWords(kernels)}`,
   );
-  output.document({ model: modelFile, file: path, metrics: metricsDocument(metrics), seconds });
+  output.document({
+    model: modelFile,
+    file: path,
+    metrics: metricsDocument(metrics),
+    seconds,
+    kernels,
+  });
   return exitCodes.done;
 }

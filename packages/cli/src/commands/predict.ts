@@ -44,7 +44,14 @@ export async function predictCommand(
     }),
     maxRows: BLOCK_ROWS,
   });
-  const predictor = createPredictor({ shape, parameters, k, threshold: config.threshold });
+  const predictor = createPredictor({
+    shape,
+    parameters,
+    k,
+    threshold: config.threshold,
+    kernels: config.kernels,
+  });
+  output.detail(`kernels: ${predictor.kernels}`);
   let row = 0;
   let dropped = 0;
   for await (const { dataset, lines, droppedFeatures } of blocks) {

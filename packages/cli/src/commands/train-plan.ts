@@ -1,5 +1,6 @@
 import { describeShape } from "@heterosgd/model";
 import { counted, formatBytes, formatCount } from "../output/format.js";
+import { kernelsWords } from "../output/kernels.js";
 import { pairLines } from "../output/table.js";
 import { bytesToTake, type Plan } from "../plan.js";
 
@@ -25,6 +26,7 @@ export function planLines(plan: Plan, available: number): readonly string[] {
     ],
     ["network", `${describeShape(shape)}; ${formatCount(parameters)} parameters`],
     ["devices", config.devices],
+    ["kernels", kernelsWords(plan.kernels)],
     [
       "algorithm",
       `${config.algorithm}: ${counted(config.epochs, "epoch")}, ${config.optimizer} at ${config.learningRate}, ` +
@@ -61,6 +63,7 @@ export function planDocument(plan: Plan, available: number): unknown {
     shape,
     parameters,
     config,
+    kernels: plan.kernels,
     memory: { ...memory, stillToTake: bytesToTake(plan), available },
   };
 }

@@ -79,6 +79,7 @@ export function runDocument(folder: RunFolder, plan: Plan, result: TrainResult):
     seconds,
     parameters: plan.parameters,
     devices,
+    nativeUnavailable: plan.kernels.nativeUnavailable,
     versions: { heterosgd: packageVersion(), node: process.versions.node },
   };
 }

@@ -278,9 +278,21 @@ const options = {
       group: running,
       value: "LIST",
       short: "d",
-      expected: "auto, or a list such as cpu,cpu@0.5 or 2*cpu",
+      expected: "auto, or a list such as cpu,cpu@0.5, 2*cpu or cpu:4",
     },
-    "What to run on: auto (one cpu device a core), or a list such as cpu,cpu@0.5 or 2*cpu. @0.5 idles down to half speed.",
+    "What to run on: auto (one cpu device a core), or a list such as cpu,cpu@0.5, 2*cpu or cpu:4. " +
+      "@0.5 idles down to half speed, :4 shares each batch out over four threads (native kernels only).",
+  ),
+  kernels: option(
+    z.enum(["auto", "native", "wasm", "plain"]).default("auto"),
+    { group: running, value: "NAME" },
+    "What computes on cpu devices. native: machine code for this processor. wasm: WebAssembly with SIMD. plain: readable TypeScript, slow. " +
+      "auto: native where it can be had, else wasm; heterosgd devices says which and why.",
+  ),
+  bf16: option(
+    off(),
+    { group: running },
+    "Takes the output layer's products in bfloat16, with native kernels on processors that can; sums and parameters stay float32.",
   ),
   evaluateEvery: option(
     z.union([z.enum(["epoch", "merge", "never"]), count()]).default("epoch"),
@@ -329,9 +341,16 @@ const readingKeys = {
   wider: true,
 } as const;
 
-export const evalSchema = trainSchema.pick({ ...readingKeys, devices: true, cutoffs: true });
+export const evalSchema = trainSchema.pick({
+  ...readingKeys,
+  devices: true,
+  kernels: true,
+  cutoffs: true,
+});
 
-export const predictSchema = trainSchema.pick({ ...readingKeys }).extend({ topK, threshold });
+export const predictSchema = trainSchema
+  .pick({ ...readingKeys, kernels: true })
+  .extend({ topK, threshold });
 
 export const inspectSchema = trainSchema.pick({ ...readingKeys }).omit({ wider: true });
 

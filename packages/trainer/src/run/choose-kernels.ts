@@ -38,7 +38,7 @@ export function chooseKernels(
   const native = choice === "auto" || choice === "native" ? nativeSupport() : null;
   if (native?.available) {
     if (bf16 && !native.bf16) {
-      throw unavailable("products in bfloat16", "this processor has no instructions for them");
+      throw noBf16("this processor has no instructions for them");
     }
     const isa: InstructionSet | null = native.isas[0] ?? null;
     return {
@@ -47,12 +47,15 @@ export function chooseKernels(
     };
   }
   const reason = native?.reason ?? null;
-  if (choice === "native") throw unavailable("the native kernels", reason ?? "");
+  if (choice === "native") {
+    throw new TrainerError(
+      "KERNELS_UNAVAILABLE",
+      `the native kernels can't be had: ${reason ?? ""}; ask for "auto", which takes what there is`,
+    );
+  }
   const name = choice === "auto" ? "plain" : choice;
   const why = reason === null ? "" : ` (the native kernels are not available: ${reason})`;
-  if (bf16) {
-    throw unavailable("products in bfloat16", `the ${name} kernels have none${why}`);
-  }
+  if (bf16) throw noBf16(`the ${name} kernels have none${why}`);
   const threaded = devices.find(({ threads }) => threads > 1);
   if (threaded !== undefined) {
     const several = formatDevice({ ...threaded, threads: 1 });
@@ -68,9 +71,9 @@ export function chooseKernels(
   };
 }
 
-function unavailable(what: string, reason: string): TrainerError {
+function noBf16(reason: string): TrainerError {
   return new TrainerError(
     "KERNELS_UNAVAILABLE",
-    `${what} can't be had: ${reason}; \`auto\` takes what there is`,
+    `products in bfloat16 can't be had: ${reason}; leave bf16 out`,
   );
 }

@@ -34,6 +34,8 @@ export interface PredictorOptions extends KernelsOptions {
 
 /** A model ready to score rows. One data set at a time. */
 export interface Predictor {
+  /** What runs, as the kernels name themselves. */
+  readonly kernels: string;
   /**
    * The best labels of each row, best first, row by row in file order.
    *
@@ -78,6 +80,7 @@ export function createPredictor(options: PredictorOptions): Predictor {
   }
 
   return {
+    kernels: kernels.name,
     async *predict(dataset) {
       requireFit("data set", dataset, shape);
       const batch = createBatchBuffers(batchLimits(batchRows, [dataset]));

@@ -1,0 +1,14 @@
+import type { ChosenKernels, KernelsDescription } from "@heterosgd/trainer";
+
+/** What devices run on and, where that is not what it could be, why: `native (avx512)`. */
+export function kernelsWords({ devices, nativeUnavailable }: ChosenKernels): string {
+  const names = [...new Set(devices.map(nameOf))].join(", ");
+  return nativeUnavailable === null
+    ? names
+    : `${names}; native kernels are not available: ${nativeUnavailable}`;
+}
+
+function nameOf({ name, isa, bf16 }: KernelsDescription): string {
+  const details = [...(isa === null ? [] : [isa]), ...(bf16 ? ["products in bfloat16"] : [])];
+  return details.length === 0 ? name : `${name} (${details.join(", ")})`;
+}
