@@ -1,5 +1,20 @@
-import type { Batch, Kernels, ParameterLayout, UpdateRule } from "@heterosgd/model";
-import { CpuKernelsError } from "../errors.js";
+import type { Batch, Kernels, Layer } from "@heterosgd/model";
+import {
+  activationNumber,
+  createArgumentReader,
+  fail,
+  finite,
+  hostArray,
+  lossNumber,
+  whole,
+} from "./arguments.js";
+import { createBatchSlot, createLabelOrder, type BatchSlot, type RowsPlace } from "./batch-slot.js";
+import { allocateInWasmMemory, checkMemory, createWasmMemory } from "./memory.js";
+import { createMicroBatches } from "./micro-batches.js";
+import { instantiate } from "./module.js";
+import { createOperations } from "./operations.js";
+import { createScratch } from "./scratch.js";
+import { defaultKeptBytes } from "./sizes.js";
 
 export interface WasmKernelsOptions {
   /**
@@ -11,31 +26,247 @@ export interface WasmKernelsOptions {
   readonly keptBytes?: number;
 }
 
-/** Shared memory that grows as arrays are taken from it, up to 4 GiB. */
-export function createWasmMemory(): WebAssembly.Memory {
-  return new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
+/** Kernels that tell what they keep. */
+export interface WasmKernels extends Kernels {
+  /** Bytes that they have taken for their own work so far. */
+  readonly workBytes: () => number;
 }
 
-/** Takes zeroed, aligned float32 elements from a memory that kernels share. */
-export function allocateInWasmMemory(_memory: WebAssembly.Memory, _length: number): Float32Array {
-  throw new CpuKernelsError("KERNEL_MEMORY", "not built yet");
+/**
+ * The Kernels contract in WebAssembly SIMD, on the calling thread. Equal calls give equal results to
+ * the last bit.
+ *
+ * All arrays must lie in the kernels' memory, at most 4 GiB with the work buffers. Work buffers are
+ * taken at first use for the largest batch that the uploaded arrays have room for, and kept. A
+ * memory of their own goes with the kernels when they are disposed; in a shared one, what they took
+ * stays taken.
+ *
+ * @throws CpuKernelsError KERNEL_ARGUMENT. Operations throw KERNEL_ARRAY, KERNEL_BATCH,
+ * KERNEL_ARGUMENT, KERNEL_MEMORY and KERNEL_DISPOSED, before they change anything.
+ */
+export function createWasmKernels(options: WasmKernelsOptions = {}): WasmKernels {
+  const { memory: given, keptBytes = defaultKeptBytes } = options;
+  whole("createWasmKernels", "keptBytes", keptBytes, 0);
+  if (given !== undefined) checkMemory(given);
+  const state = given === undefined ? open(createWasmMemory(), keptBytes) : open(given, keptBytes);
+  return kernelsOver(state);
 }
 
-/** The Kernels contract in WebAssembly SIMD. */
-export function createWasmKernels(_options: WasmKernelsOptions = {}): Kernels<Float32Array, Batch> {
-  throw new CpuKernelsError("KERNEL_ARGUMENT", "not built yet");
+type State = ReturnType<typeof open>;
+
+function open(memory: WebAssembly.Memory, keptBytes: number) {
+  const wasm = instantiate(memory);
+  const scratch = createScratch(memory);
+  const counters = scratch.buffer();
+  const capacity = { rows: 0, nonZeros: 0, labels: 0 };
+  const order = createLabelOrder(wasm, scratch, counters, capacity);
+  const operations = createOperations(wasm, scratch, counters, capacity, keptBytes);
+  return {
+    memory,
+    wasm,
+    scratch,
+    operations,
+    read: createArgumentReader(memory, wasm),
+    slots: [
+      createBatchSlot(memory, scratch, capacity, order),
+      createBatchSlot(memory, scratch, capacity, order),
+    ] as const,
+    microBatches: createMicroBatches(wasm, scratch, capacity, operations, order),
+    blendTable: scratch.buffer(),
+  };
 }
 
-/** Bytes that such kernels come to keep for their own work. */
-export function wasmKernelsBytes(
-  _layout: ParameterLayout,
-  _limits: {
-    readonly maxRows: number;
-    readonly maxNonZeros: number;
-    readonly maxLabels: number;
-    readonly optimizer: UpdateRule | null;
-    readonly options: WasmKernelsOptions;
-  },
-): number {
-  return 0;
+function kernelsOver(opened: State): WasmKernels {
+  let held: State | undefined = opened;
+
+  function use(operation: string): State {
+    if (held === undefined) fail("KERNEL_DISPOSED", operation, "the kernels were disposed");
+    return held;
+  }
+
+  function slotOf(operation: string, batch: Batch): BatchSlot {
+    const slot = use(operation).slots.find((one) => one.batch === batch);
+    if (slot !== undefined) return slot;
+    fail("KERNEL_BATCH", operation, "the batch is none that upload of these kernels returned");
+  }
+
+  return {
+    name: "wasm",
+    sharesMemory: true,
+    workBytes: () => use("workBytes").scratch.bytes(),
+
+    allocate: (length) => allocateInWasmMemory(use("allocate").memory, length),
+
+    view(array, start, length) {
+      use("view");
+      hostArray("view", "array", array, Float32Array, 0);
+      whole("view", "start", start, 0, array.length);
+      whole("view", "length", length, 0, array.length - start);
+      return array.subarray(start, start + length);
+    },
+
+    write(source, target) {
+      use("write").read.floats("write", "target", target, 0);
+      copy("write", source, target);
+    },
+
+    read(source, target) {
+      use("read").read.floats("read", "source", source, 0);
+      copy("read", source, target);
+    },
+
+    upload(batch, slot) {
+      const { slots } = use("upload");
+      const own = slots[whole("upload", "slot", slot, 0, 1) as 0 | 1];
+      own.fill(batch);
+      return own.batch;
+    },
+
+    gather(batch, layer, activation, out) {
+      const { read, operations } = use("gather");
+      const { place } = slotOf("gather", batch);
+      const own = read.layer("gather", layer);
+      checkFeatures("gather", place, layer);
+      const number = activationNumber("gather", activation);
+      const outAt = read.floats("gather", "out", out, place.rows * layer.outputs);
+      operations.gather(place, own, number, outAt);
+    },
+
+    dense(rows, input, layer, activation, out) {
+      const { read, operations } = use("dense");
+      whole("dense", "rows", rows, 0);
+      const own = read.layer("dense", layer);
+      const inputAt = read.floats("dense", "input", input, rows * layer.inputs);
+      const number = activationNumber("dense", activation);
+      const outAt = read.floats("dense", "out", out, rows * layer.outputs);
+      operations.dense(rows, inputAt, own, number, outAt);
+    },
+
+    output(batch, hidden, layer, loss, gradient, dHidden, losses) {
+      const { read, operations } = use("output");
+      const { place } = slotOf("output", batch);
+      const own = read.layer("output", layer);
+      checkLabels("output", place, layer);
+      const elements = place.rows * layer.inputs;
+      const hiddenAt = read.floats("output", "hidden", hidden, elements);
+      const number = lossNumber("output", loss);
+      const dHiddenAt = dHidden === null ? 0 : read.floats("output", "dHidden", dHidden, elements);
+      const lossesAt = read.floats("output", "losses", losses, place.rows);
+      const kind = read.gradient("output", gradient, layer);
+      operations.output(place, hiddenAt, own, number, kind, dHiddenAt, lossesAt);
+    },
+
+    denseBackward(rows, input, layer, activation, outputs, dOutputs, gradient, dInput) {
+      const { read, operations } = use("denseBackward");
+      const operation = "denseBackward";
+      whole(operation, "rows", rows, 0);
+      const own = read.layer(operation, layer);
+      const inputAt = read.floats(operation, "input", input, rows * layer.inputs);
+      const number = activationNumber(operation, activation);
+      const outputsAt = read.floats(operation, "outputs", outputs, rows * layer.outputs);
+      const dOutputsAt = read.floats(operation, "dOutputs", dOutputs, rows * layer.outputs);
+      const dInputAt = read.floats(operation, "dInput", dInput, rows * layer.inputs);
+      const kind = read.gradient(operation, gradient, layer);
+      operations.denseBackward(rows, inputAt, own, number, outputsAt, dOutputsAt, kind, dInputAt);
+    },
+
+    scatter(batch, layer, activation, outputs, dOutputs, gradient) {
+      const { read, operations } = use("scatter");
+      const { place } = slotOf("scatter", batch);
+      const own = read.layer("scatter", layer);
+      checkFeatures("scatter", place, layer);
+      const elements = place.rows * layer.outputs;
+      const number = activationNumber("scatter", activation);
+      const outputsAt = read.floats("scatter", "outputs", outputs, elements);
+      const dOutputsAt = read.floats("scatter", "dOutputs", dOutputs, elements);
+      const kind = read.gradient("scatter", gradient, layer);
+      operations.scatter(place, own, number, outputsAt, dOutputsAt, kind);
+    },
+
+    topK(rows, hidden, layer, k, ids, logits, logSumExp) {
+      const { read, operations, memory } = use("topK");
+      whole("topK", "rows", rows, 0);
+      const own = read.layer("topK", layer);
+      const hiddenAt = read.floats("topK", "hidden", hidden, rows * layer.inputs);
+      whole("topK", "k", k, 1, layer.outputs);
+      hostArray("topK", "ids", ids, Uint32Array, rows * k);
+      hostArray("topK", "logits", logits, Float32Array, rows * k);
+      hostArray("topK", "logSumExp", logSumExp, Float32Array, rows);
+      const found = operations.topK(rows, hiddenAt, own, k);
+      ids.set(new Uint32Array(memory.buffer, found.ids, rows * k));
+      logits.set(new Float32Array(memory.buffer, found.logits, rows * k));
+      logSumExp.set(new Float32Array(memory.buffer, found.logSumExp, rows));
+    },
+
+    blend(target, terms) {
+      const { read, wasm, blendTable, memory } = use("blend");
+      const targetAt = read.floats("blend", "target", target, 0);
+      const table = blendTable(16 * terms.length);
+      const entries = new DataView(memory.buffer, table, 16 * terms.length);
+      for (const [i, { coefficient, source }] of terms.entries()) {
+        const sourceAt = read.floats("blend", "source", source, 0);
+        if (source.length !== target.length) {
+          const message = `a source has ${source.length} elements, expected ${target.length}`;
+          fail("KERNEL_ARRAY", "blend", message);
+        }
+        entries.setFloat64(16 * i, finite("blend", "coefficient", coefficient), true);
+        entries.setUint32(16 * i + 8, sourceAt, true);
+      }
+      wasm.blend(targetAt, target.length, terms.length, table);
+    },
+
+    trainMicroBatches(batch, layers, activation, loss, microBatchRows, learningRate, losses) {
+      const operation = "trainMicroBatches";
+      const { read, microBatches } = use(operation);
+      const slot = slotOf(operation, batch);
+      if (layers.length < 2) {
+        fail("KERNEL_ARGUMENT", operation, `there are ${layers.length} layers, expected 2 or more`);
+      }
+      const places = layers.map((layer) => read.layer(operation, layer));
+      for (const [i, { inputs }] of places.entries()) {
+        const before = places[i - 1]?.outputs ?? inputs;
+        if (inputs === before) continue;
+        const message = `layer ${i} has ${inputs} inputs, the one before has ${before} outputs`;
+        fail("KERNEL_ARGUMENT", operation, message);
+      }
+      checkFeatures(operation, slot.place, layers[0]!);
+      checkLabels(operation, slot.place, layers.at(-1)!);
+      microBatches(
+        slot,
+        places,
+        activationNumber(operation, activation),
+        lossNumber(operation, loss),
+        whole(operation, "microBatchRows", microBatchRows, 1),
+        finite(operation, "learningRate", learningRate),
+        read.floats(operation, "losses", losses, slot.place.rows),
+      );
+    },
+
+    dispose() {
+      held = undefined;
+    },
+  };
+}
+
+function copy(operation: string, source: Float32Array, target: Float32Array): void {
+  hostArray(operation, "source", source, Float32Array, 0);
+  hostArray(operation, "target", target, Float32Array, 0);
+  if (source.length === target.length) {
+    target.set(source);
+    return;
+  }
+  const message = `${source.length} elements can't be copied into ${target.length}`;
+  fail("KERNEL_ARRAY", operation, message);
+}
+
+function checkFeatures(operation: string, place: RowsPlace, layer: Layer): void {
+  if (place.features <= layer.inputs) return;
+  const message = `the batch names feature ${place.features - 1}, the layer has ${layer.inputs} inputs`;
+  fail("KERNEL_BATCH", operation, message);
+}
+
+function checkLabels(operation: string, place: RowsPlace, layer: Layer): void {
+  if (place.classes <= layer.outputs) return;
+  const message = `the batch names label ${place.classes - 1}, the layer has ${layer.outputs} outputs`;
+  fail("KERNEL_BATCH", operation, message);
 }

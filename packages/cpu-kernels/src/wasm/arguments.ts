@@ -1,0 +1,222 @@
+/**
+ * Checks of the arguments. Addresses leave here: nothing is read or written in WebAssembly that did
+ * not pass these functions.
+ */
+import type { Activation, GradientTarget, Layer, LayerArrays, Loss } from "@heterosgd/model";
+import { CpuKernelsError, type CpuKernelsErrorCode } from "../errors.js";
+import { createLocator } from "./memory.js";
+import type { WasmFunctions } from "./module.js";
+
+/** A layer by addresses. */
+export interface LayerPlace {
+  readonly weights: number;
+  readonly bias: number;
+  readonly inputs: number;
+  readonly outputs: number;
+}
+
+/** What `setGradient` calls the kinds of target. */
+export const gradientNumbers = { none: 0, add: 1, adagrad: 2, adam: 3 } as const;
+
+const activationNumbers: Readonly<Record<Activation, number>> = { relu: 0, sigmoid: 1, tanh: 2 };
+const lossNumbers: Readonly<Record<Loss, number>> = { softmax: 0, sigmoid: 1 };
+
+export interface ArgumentReader {
+  /** The address of an array of at least `least` elements. */
+  readonly floats: (operation: string, name: string, array: Float32Array, least: number) => number;
+  readonly layer: (operation: string, layer: Layer) => LayerPlace;
+  /** Tells the functions where the next call's gradient goes, and returns which kind it is. */
+  readonly gradient: (operation: string, target: GradientTarget | null, layer: Layer) => number;
+}
+
+export function fail(code: CpuKernelsErrorCode, operation: string, message: string): never {
+  throw new CpuKernelsError(code, `${operation}: ${message}`);
+}
+
+/** A whole number of at least `least`. */
+export function whole(
+  operation: string,
+  name: string,
+  value: number,
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  const range =
+    most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  fail(
+    "KERNEL_ARGUMENT",
+    operation,
+    `${name} is ${String(value)}, expected a whole number ${range}`,
+  );
+}
+
+/** A number that is finite in float32. */
+export function finite(operation: string, name: string, value: number): number {
+  if (typeof value === "number" && Number.isFinite(Math.fround(value))) return value;
+  fail(
+    "KERNEL_ARGUMENT",
+    operation,
+    `${name} is ${String(value)}, expected a number that is finite in float32`,
+  );
+}
+
+function numberOf<K extends string>(
+  operation: string,
+  name: string,
+  numbers: Readonly<Record<K, number>>,
+  value: K,
+): number {
+  const number = Object.hasOwn(numbers, value) ? numbers[value] : undefined;
+  if (number !== undefined) return number;
+  const expected = Object.keys(numbers).join(", ");
+  fail("KERNEL_ARGUMENT", operation, `${name} is ${value as string}, expected one of ${expected}`);
+}
+
+export const activationNumber = (operation: string, activation: Activation): number =>
+  numberOf(operation, "activation", activationNumbers, activation);
+export const lossNumber = (operation: string, loss: Loss): number =>
+  numberOf(operation, "loss", lossNumbers, loss);
+
+/** An array in ordinary memory of at least `least` elements. */
+export function hostArray<T extends Float32Array | Uint32Array>(
+  operation: string,
+  name: string,
+  array: T,
+  type: new (length: number) => T,
+  least: number,
+): void {
+  if (!(array instanceof type)) {
+    fail("KERNEL_ARRAY", operation, `${name} is ${nameOf(array)}, expected a ${type.name}`);
+  }
+  if (array.length < least) {
+    fail(
+      "KERNEL_ARRAY",
+      operation,
+      `${name} has ${array.length} elements, expected at least ${least}`,
+    );
+  }
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  const prototype = Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null;
+  return prototype?.constructor?.name ?? "an object";
+}
+
+export function createArgumentReader(
+  memory: WebAssembly.Memory,
+  wasm: WasmFunctions,
+): ArgumentReader {
+  const locate = createLocator(memory);
+
+  function floats(operation: string, name: string, array: Float32Array, least: number): number {
+    hostArray(operation, name, array, Float32Array, least);
+    const address = locate(array);
+    if (address !== undefined) return address;
+    fail(
+      "KERNEL_ARRAY",
+      operation,
+      `${name} does not lie in the memory of these kernels: take it by their allocate, or by ` +
+        "allocateInWasmMemory from the memory that they were made with",
+    );
+  }
+
+  function exactFloats(
+    operation: string,
+    name: string,
+    array: Float32Array,
+    length: number,
+  ): number {
+    const address = floats(operation, name, array, 0);
+    if (array.length === length) return address;
+    fail("KERNEL_ARRAY", operation, `${name} has ${array.length} elements, expected ${length}`);
+  }
+
+  function parts(operation: string, name: string, arrays: LayerArrays, layer: Layer) {
+    const { inputs, outputs } = layer;
+    return {
+      weights: exactFloats(operation, `${name}.weights`, arrays.weights, inputs * outputs),
+      bias: exactFloats(operation, `${name}.bias`, arrays.bias, outputs),
+    };
+  }
+
+  return {
+    floats,
+
+    layer(operation, layer) {
+      const inputs = whole(operation, "layer.inputs", layer.inputs, 1);
+      const outputs = whole(operation, "layer.outputs", layer.outputs, 1);
+      return { ...parts(operation, "layer", layer, layer), inputs, outputs };
+    },
+
+    gradient(operation, gradient, layer) {
+      if (gradient === null) {
+        wasm.setGradient(gradientNumbers.none, 1, 0, 0);
+        return gradientNumbers.none;
+      }
+      const scale = finite(operation, "gradient.scale", gradient.scale);
+      const target = parts(operation, "gradient.target", gradient.target, layer);
+      if (gradient.kind === "add") {
+        wasm.setGradient(gradientNumbers.add, scale, target.weights, target.bias);
+        return gradientNumbers.add;
+      }
+      const { rule, state } = gradient;
+      const name = numberOf(
+        operation,
+        "gradient.rule.name",
+        { adagrad: gradientNumbers.adagrad, adam: gradientNumbers.adam },
+        rule.name,
+      );
+      const needed = rule.name === "adam" ? 2 : 1;
+      if (state.length < needed) {
+        fail(
+          "KERNEL_ARGUMENT",
+          operation,
+          `gradient.state has ${state.length} entries, ${rule.name} needs ${needed}`,
+        );
+      }
+      setRule(operation, gradient);
+      const first = parts(operation, "gradient.state[0]", state[0]!, layer);
+      const second =
+        needed === 1
+          ? { weights: 0, bias: 0 }
+          : parts(operation, "gradient.state[1]", state[1]!, layer);
+      wasm.setGradient(name, scale, target.weights, target.bias);
+      wasm.setState(first.weights, first.bias, second.weights, second.bias);
+      return name;
+    },
+  };
+
+  function setRule(operation: string, gradient: GradientTarget & { readonly kind: "rule" }): void {
+    const { rule } = gradient;
+    const rate = finite(operation, "gradient.learningRate", gradient.learningRate);
+    const epsilon = finite(operation, "gradient.rule.epsilon", rule.epsilon);
+    if (!(Math.fround(epsilon) > 0)) {
+      const expected = "expected it to be above 0 in float32";
+      fail("KERNEL_ARGUMENT", operation, `gradient.rule.epsilon is ${epsilon}, ${expected}`);
+    }
+    if (rule.name === "adagrad") {
+      wasm.setRule(rate, epsilon, 0, 0, 0, 0, 0);
+      return;
+    }
+    const { beta1, beta2 } = rule;
+    const step = whole(operation, "gradient.step", gradient.step, 1);
+    if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1)) {
+      fail(
+        "KERNEL_ARGUMENT",
+        operation,
+        `gradient.rule has beta1 ${beta1} and beta2 ${beta2}, expected both from 0 to below 1`,
+      );
+    }
+    wasm.setRule(
+      rate / (1 - beta1 ** step),
+      epsilon,
+      beta1,
+      1 - beta1,
+      beta2,
+      1 - beta2,
+      1 / (1 - beta2 ** step),
+    );
+  }
+}

@@ -1,0 +1,76 @@
+import type { ParameterLayout, UpdateRule } from "@heterosgd/model";
+import { toLines } from "./scratch.js";
+import {
+  blockClasses,
+  counterBytes,
+  defaultKeptBytes,
+  gradientBytes,
+  indicesAhead,
+  keptBlocks,
+  keptBytesOf,
+  panelBytes,
+  rowStateBytes,
+  stagingBytes,
+  tileBytes,
+} from "./sizes.js";
+import type { WasmKernelsOptions } from "./wasm-kernels.js";
+
+/**
+ * Bytes that such kernels come to keep for their own work, beside a network's arrays: exact where
+ * the first batch's arrays have room for the largest. What top-k keeps for each row (8 bytes times k,
+ * and 4) is left out, and what `blend` and `trainMicroBatches` keep: 16 bytes a source; 8 bytes for
+ * each unit and row of a step, and 8 for each label.
+ */
+export function wasmKernelsBytes(
+  layout: ParameterLayout,
+  limits: {
+    readonly maxRows: number;
+    readonly maxNonZeros: number;
+    readonly maxLabels: number;
+    readonly optimizer: UpdateRule | null;
+    readonly options: WasmKernelsOptions;
+  },
+): number {
+  const { maxRows, maxNonZeros, maxLabels, optimizer, options } = limits;
+  const { keptBytes = defaultKeptBytes } = options;
+  const { labels, loss } = layout.shape;
+  const hasRule = optimizer !== null;
+  const dense = layout.layers.slice(1, -1);
+  const units = layout.layers.at(-1)!.inputs;
+  const largest = (sizes: readonly number[]): number => toLines(Math.max(0, ...sizes));
+
+  const words = (count: number): number => toLines(4 * count);
+  const slot =
+    2 * words(maxRows + 1) +
+    words(maxNonZeros + indicesAhead) +
+    words(maxNonZeros) +
+    3 * words(maxLabels);
+  const labelOrder = 2 * words(maxLabels);
+  const columnOrder = hasRule ? 5 * words(maxNonZeros) : 0;
+  const kept = keptBytesOf(
+    loss === "softmax" ? keptBlocks(maxRows, labels, keptBytes) : 0,
+    maxRows,
+  );
+
+  return (
+    2 * slot +
+    labelOrder +
+    toLines(counterBytes) +
+    columnOrder +
+    largest([
+      panelBytes(maxRows, units),
+      ...dense.map(({ inputs, outputs }) => panelBytes(outputs, inputs)),
+    ]) +
+    largest(dense.map(({ outputs }) => stagingBytes(maxRows, outputs))) +
+    largest(layout.layers.slice(1).map(({ inputs }) => 4 * maxRows * inputs)) +
+    toLines(tileBytes(maxRows, labels)) +
+    toLines(kept) +
+    toLines(kept / blockClasses) +
+    toLines(rowStateBytes(maxRows)) +
+    largest([
+      gradientBytes(labels, units, hasRule),
+      4 * layout.layers[0]!.outputs,
+      ...dense.map(({ inputs, outputs }) => 4 * outputs * (hasRule ? inputs : 1)),
+    ])
+  );
+}
