@@ -25,6 +25,7 @@ constexpr Export kExports[] = {
     {"blend", heterosgd::call_blend},
     {"trainMicroBatches", heterosgd::call_train_micro_batches},
     {"workBytes", heterosgd::call_work_bytes},
+    {"plannedBytes", heterosgd::call_planned_bytes},
     {"placeOf", heterosgd::call_place_of},
     {"settle", heterosgd::call_settle},
     {"supported", heterosgd::call_supported},

@@ -26,6 +26,10 @@ class BatchSlot {
   bool fill(Scratch& scratch, unsigned first_name, const HostBatch& host, char* message,
             size_t message_size);
 
+  // Takes the buffers of a batch of this size. With `ordered` those of its order by features as well.
+  static bool plan(Scratch& scratch, unsigned first_name, size_t rows, size_t non_zeros,
+                   size_t labels, bool ordered, size_t inputs);
+
   bool filled() const { return filled_; }
   const Batch& batch() const { return batch_; }
   // One more than the largest feature and label: what a layer must have.

@@ -74,6 +74,16 @@ struct Device {
   Scratch& scratch;  // named buffers that grow and are kept
 };
 
+// The largest sizes that a device's work buffers are to serve.
+struct Plan {
+  size_t rows;
+  bool with_rule;      // whether gradients go through Adagrad or Adam
+  size_t width_count;  // at least 3
+  const size_t* widths;       // features, hidden units of each layer, classes
+  const uint32_t* no_labels;  // rows + 1 zeros
+  OutputOptions options;
+};
+
 // One instruction set's operations.
 struct Operations {
   const char* name;
@@ -95,6 +105,8 @@ struct Operations {
   void (*train_micro_batches)(Device&, const Batch&, size_t layers, const Layer*, Activation, Loss,
                               size_t micro_rows, float learning_rate, const OutputOptions&,
                               float* losses);
+  // Takes the buffers that the operations would at these sizes, and runs nothing.
+  void (*plan)(size_t threads, Scratch&, const Plan&);
 };
 
 // Each instruction set's table lives in a file of its own, compiled for it alone.

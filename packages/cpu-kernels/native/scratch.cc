@@ -46,7 +46,7 @@ void advise_huge_pages(void* address, size_t bytes) {
 #endif
 }
 
-void* take_pages(size_t bytes) {
+void* take_pages(size_t bytes, bool touched) {
   if (bytes > kLimit) return nullptr;
 #if defined(__linux__)
   if (bytes >= kHugePage) {
@@ -60,6 +60,7 @@ void* take_pages(size_t bytes) {
     if (start > from) munmap(raw, start - from);
     if (from + mapped > end) munmap(reinterpret_cast<void*>(end), from + mapped - end);
     void* address = reinterpret_cast<void*>(start);
+    if (!touched) return address;
     advise_huge_pages(address, bytes);
     std::memset(address, 0, bytes);
     return address;
@@ -67,7 +68,7 @@ void* take_pages(size_t bytes) {
 #endif
   void* address = nullptr;
   if (posix_memalign(&address, kLine, bytes == 0 ? kLine : bytes) != 0) return nullptr;
-  std::memset(address, 0, bytes);
+  if (touched) std::memset(address, 0, bytes);
   return address;
 }
 
@@ -86,14 +87,16 @@ void give_pages(void* address, size_t bytes) {
 
 struct Scratch::State {
   size_t threads;
+  bool counts_only;
   std::atomic<size_t> total{0};
   std::atomic<bool> failed{false};
   Buffer* buffers;  // thread by thread, so that threads don't share cache lines
 };
 
-Scratch::Scratch(size_t threads) : state_(new (std::nothrow) State) {
+Scratch::Scratch(size_t threads, bool counts_only) : state_(new (std::nothrow) State) {
   if (state_ == nullptr) return;
   state_->threads = threads;
+  state_->counts_only = counts_only;
   state_->buffers = new (std::nothrow) Buffer[threads * kScratchNames];
   if (state_->buffers == nullptr) {
     delete state_;
@@ -121,7 +124,7 @@ void* Scratch::bytes(unsigned name, size_t thread, size_t bytes) {
   state_->total.fetch_sub(buffer.bytes);
   buffer = Buffer{};
   const size_t rounded = bytes > kLimit ? bytes : scratch_rounded(bytes);
-  buffer.address = take_pages(rounded);
+  buffer.address = take_pages(rounded, !state_->counts_only);
   if (buffer.address == nullptr) {
     state_->failed.store(true);
     return nullptr;

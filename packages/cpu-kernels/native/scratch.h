@@ -12,8 +12,9 @@ constexpr unsigned kScratchNames = 64;
 
 class Scratch {
  public:
-  // Buffers are told apart by name and thread (below `threads`).
-  explicit Scratch(size_t threads);
+  // Buffers are told apart by name and thread (below `threads`). With `counts_only` their pages stay
+  // untouched, so that they cost nothing but addresses: that is how sizes are planned.
+  explicit Scratch(size_t threads, bool counts_only = false);
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -44,8 +45,8 @@ class Scratch {
 size_t scratch_rounded(size_t bytes);
 
 // Memory aligned to 64 bytes, or to 2 MiB and advised to lie on huge pages where it is as large as
-// that; zeroed, every page touched. Null when it can't be had.
-void* take_pages(size_t bytes);
+// that; zeroed, and every page touched if `touched`. Null when it can't be had.
+void* take_pages(size_t bytes, bool touched = true);
 void give_pages(void* address, size_t bytes);
 // Asks for huge pages where the system has them. Harmless elsewhere.
 void advise_huge_pages(void* address, size_t bytes);

@@ -1,5 +1,13 @@
 export { CpuKernelsError, type CpuKernelsErrorCode } from "./errors.js";
-export * from "./native/native-kernels.js";
+export { allocateOnHugePages, nativeKernelsBytes } from "./native/native-memory.js";
+export { createNativeKernels } from "./native/native-kernels.js";
+export {
+  instructionSets,
+  nativeSupport,
+  type InstructionSet,
+  type NativeKernelsOptions,
+  type NativeSupport,
+} from "./native/native-support.js";
 export { allocateInWasmMemory, createWasmMemory } from "./wasm/memory.js";
 export { wasmKernelsBytes } from "./wasm/prediction.js";
 export {

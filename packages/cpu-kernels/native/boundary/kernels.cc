@@ -76,37 +76,43 @@ bool open_environment(napi_env env) {
   return napi_add_env_cleanup_hook(env, release_environment, environment) == napi_ok;
 }
 
+Settings settings_arguments(Arguments& arguments) {
+  Settings settings{};
+  settings.threads = arguments.whole("threads", 1, kMostThreads);
+  const auto set = static_cast<InstructionSet>(arguments.whole("isa", 0, kInstructionSets - 1));
+  settings.options.bf16 = arguments.boolean("bf16");
+  settings.options.kept_floats = arguments.whole("keptBytes", 0, kMostBytes) / sizeof(float);
+  if (!arguments.ok()) return settings;
+  settings.operations = operations_of(set, settings.options.bf16);
+  if (settings.operations == nullptr) {
+    arguments.fail(kIsaCode, "the processor lacks this instruction set%s",
+                   settings.options.bf16 ? ", or products in bfloat16 with it" : "");
+  }
+  return settings;
+}
+
 napi_value create_kernels(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info, "create");
-  const size_t threads = arguments.whole("threads", 1, kMostThreads);
-  const auto set = static_cast<InstructionSet>(arguments.whole("isa", 0, kInstructionSets - 1));
-  const bool bf16 = arguments.boolean("bf16");
-  const size_t kept_bytes = arguments.whole("keptBytes", 0, kMostBytes);
+  const Settings settings = settings_arguments(arguments);
   if (!arguments.ok()) return nullptr;
-  const Operations* operations = operations_of(set, bf16);
-  if (operations == nullptr) {
-    arguments.fail(kIsaCode, "the processor lacks this instruction set%s",
-                   bf16 ? ", or products in bfloat16 with it" : "");
-    return nullptr;
-  }
   Environment* environment = nullptr;
   if (napi_get_instance_data(env, reinterpret_cast<void**>(&environment)) != napi_ok) return nullptr;
 
   NativeKernels* kernels = new (std::nothrow) NativeKernels;
   if (kernels != nullptr) {
-    kernels->pool = new (std::nothrow) ThreadPool(threads);
-    kernels->scratch = new (std::nothrow) Scratch(threads);
+    kernels->pool = new (std::nothrow) ThreadPool(settings.threads);
+    kernels->scratch = new (std::nothrow) Scratch(settings.threads);
   }
   if (kernels == nullptr || kernels->pool == nullptr || kernels->scratch == nullptr ||
       !kernels->pool->ok() || kernels->scratch->take_failure()) {
     if (kernels != nullptr) kernels->release();
     delete kernels;
-    arguments.fail(kMemoryCode, "the system does not give %zu threads and their memory", threads);
+    arguments.fail(kMemoryCode, "the system does not give %zu threads and their memory",
+                   settings.threads);
     return nullptr;
   }
-  kernels->operations = operations;
-  kernels->options.kept_floats = kept_bytes / sizeof(float);
-  kernels->options.bf16 = bf16;
+  kernels->operations = settings.operations;
+  kernels->options = settings.options;
 
   napi_value handle;
   if (napi_create_object(env, &handle) != napi_ok ||

@@ -37,6 +37,14 @@ class Environment {
   NativeKernels* first_ = nullptr;
 };
 
+// What is decided when kernels are created: threads, instruction set, bf16, kept bytes.
+struct Settings {
+  size_t threads;
+  const Operations* operations;  // null, with a pending error, if an argument is wrong
+  OutputOptions options;
+};
+Settings settings_arguments(Arguments& arguments);
+
 // Sets up what belongs to an environment. False with a pending error if that fails.
 bool open_environment(napi_env env);
 

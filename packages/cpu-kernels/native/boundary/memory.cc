@@ -1,5 +1,8 @@
 // What JavaScript needs to know of memory and of the processor.
+#include <cstdlib>
+
 #include "../instruction_sets.h"
+#include "../names.h"
 #include "kernels.h"
 #include "operations.h"
 
@@ -7,6 +10,9 @@ namespace heterosgd {
 
 namespace {
 
+// Rows of a batch that sizes can be planned for; far above what is of use.
+constexpr double kMostPlanned = 1 << 20;
+constexpr size_t kMostWidths = 65;
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
 
@@ -22,6 +28,41 @@ napi_value call_work_bytes(napi_env env, napi_callback_info info) {
   NativeKernels* kernels = kernels_argument(arguments);
   if (kernels == nullptr) return nullptr;
   return to_number(env, static_cast<double>(kernels->scratch->total_bytes()));
+}
+
+napi_value call_planned_bytes(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info, "plannedBytes");
+  const Settings settings = settings_arguments(arguments);
+  Plan plan{};
+  plan.rows = arguments.whole("maxRows", 1, kMostPlanned);
+  const size_t non_zeros = arguments.whole("maxNonZeros", 0, kMostPlanned * kMostPlanned);
+  const size_t labels = arguments.whole("maxLabels", 0, kMostPlanned * kMostPlanned);
+  plan.with_rule = arguments.boolean("optimizer");
+  if (!arguments.ok()) return nullptr;
+  size_t widths[kMostWidths];
+  plan.widths = widths;
+  plan.width_count = arguments.left();
+  if (plan.width_count < 3 || plan.width_count > kMostWidths) {
+    arguments.fail(kArgumentCode, "there are %zu widths, expected 3 to %zu", plan.width_count,
+                   kMostWidths);
+    return nullptr;
+  }
+  for (size_t i = 0; i < plan.width_count; i++) widths[i] = arguments.whole("width", 1, 4294967295.0);
+  if (!arguments.ok()) return nullptr;
+  plan.options = settings.options;
+
+  Scratch scratch(settings.threads, true);
+  BatchSlot::plan(scratch, kNameSlot0, plan.rows, non_zeros, labels, plan.with_rule, widths[0]);
+  BatchSlot::plan(scratch, kNameSlot1, plan.rows, non_zeros, labels, plan.with_rule, widths[0]);
+  uint32_t* no_labels = static_cast<uint32_t*>(std::calloc(plan.rows + 1, sizeof(uint32_t)));
+  plan.no_labels = no_labels;
+  if (no_labels != nullptr) settings.operations->plan(settings.threads, scratch, plan);
+  std::free(no_labels);
+  if (no_labels == nullptr || scratch.take_failure()) {
+    arguments.fail(kMemoryCode, "these sizes are beyond any memory");
+    return nullptr;
+  }
+  return to_number(env, static_cast<double>(scratch.total_bytes()));
 }
 
 napi_value call_place_of(napi_env env, napi_callback_info info) {

@@ -26,6 +26,9 @@ napi_value call_train_micro_batches(napi_env env, napi_callback_info info);
 
 // workBytes(kernels): what their buffers hold.
 napi_value call_work_bytes(napi_env env, napi_callback_info info);
+// plannedBytes(threads, instruction set, bf16, kept bytes, rows, non-zeros, labels, with a rule,
+// features, hidden units..., classes): what they come to hold.
+napi_value call_planned_bytes(napi_env env, napi_callback_info info);
 // placeOf(array): where its memory begins, modulo 2 MiB.
 napi_value call_place_of(napi_env env, napi_callback_info info);
 // settle(array): asks for huge pages where it is large, and touches every page.

@@ -8,7 +8,7 @@ namespace {
 
 // Beyond this size the target would push everything else out of the caches: it is written past them,
 // unless it is read too.
-constexpr size_t kStreamedFloats = size_t{1} << 20;
+constexpr size_t kStreamedTarget = size_t{1} << 20;
 
 // Orders streaming stores before all that follow, which processors promise of ordinary ones alone.
 HETEROSGD_INLINE void stream_fence() {
@@ -74,7 +74,7 @@ HETEROSGD_LOCAL void blend_range(float* target, size_t terms, const float* coeff
 HETEROSGD_LOCAL void blend(Device& device, size_t length, float* target, size_t terms,
                            const float* coefficients, const float* const* sources) {
   const size_t threads = device.pool.threads();
-  bool stream = length >= kStreamedFloats;
+  bool stream = length >= kStreamedTarget;
   for (size_t t = 0; t < terms; t++) stream &= sources[t] != target;
   // Streaming stores want whole vectors' alignment: what lies before the first is blended apart.
   const size_t misaligned = reinterpret_cast<uintptr_t>(target) % 64 / sizeof(float);

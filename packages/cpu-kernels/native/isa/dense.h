@@ -65,17 +65,18 @@ HETEROSGD_LOCAL void dense_back_units(Range units, size_t rows, const float* inp
 }
 
 // Every thread's buffer, taken before any of them starts. False if memory is short.
-HETEROSGD_LOCAL bool prepare_dense(Device& device, size_t rows, const Layer& layer) {
-  for (size_t thread = 0; thread < device.pool.threads(); thread++) {
-    if (device.scratch.floats(kNameDense, thread, dense_buffer(rows, layer)) == nullptr) return false;
+HETEROSGD_LOCAL bool prepare_dense(Scratch& scratch, size_t threads, size_t rows,
+                                   const Layer& layer) {
+  for (size_t thread = 0; thread < threads; thread++) {
+    if (scratch.floats(kNameDense, thread, dense_buffer(rows, layer)) == nullptr) return false;
   }
   return true;
 }
 
 HETEROSGD_LOCAL void dense(Device& device, size_t rows, const float* input, const Layer& layer,
                            Activation activation, float* out) {
-  if (!prepare_dense(device, rows, layer)) return;
   const size_t threads = device.pool.threads();
+  if (!prepare_dense(device.scratch, threads, rows, layer)) return;
   parallel(device.pool, [&](size_t thread) {
     float* buffer = device.scratch.floats(kNameDense, thread, dense_buffer(rows, layer));
     dense_rows(share(rows, 1, thread, threads), input, layer, activation, out, buffer);
@@ -85,8 +86,8 @@ HETEROSGD_LOCAL void dense(Device& device, size_t rows, const float* input, cons
 HETEROSGD_LOCAL void dense_backward(Device& device, size_t rows, const float* input,
                                     const Layer& layer, Activation activation, const float* outputs,
                                     float* d_outputs, const Gradient& gradient, float* d_input) {
-  if (!prepare_dense(device, rows, layer)) return;
   const size_t threads = device.pool.threads();
+  if (!prepare_dense(device.scratch, threads, rows, layer)) return;
   parallel(device.pool, [&](size_t thread) {
     float* buffer = device.scratch.floats(kNameDense, thread, dense_buffer(rows, layer));
     dense_back_rows(share(rows, 1, thread, threads), layer, activation, outputs, d_outputs, d_input,

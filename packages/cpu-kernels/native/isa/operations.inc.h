@@ -8,6 +8,7 @@
 #include "gather.h"
 #include "micro_batches.h"
 #include "output.h"
+#include "plan.h"
 #include "scatter.h"
 #include "top_k.h"
 
@@ -16,7 +17,7 @@ namespace heterosgd {
 extern const Operations HETEROSGD_TABLE = {
     HETEROSGD_NAME, gather,  dense, output,
     dense_backward, scatter, top_k, blend,
-    train_micro_batches,
+    train_micro_batches, plan,
 };
 
 }  // namespace heterosgd

@@ -1,62 +1,236 @@
-import type { Batch, Kernels, ParameterLayout, UpdateRule } from "@heterosgd/model";
+import type { Activation, Batch, GradientTarget, Kernels, Layer, Loss } from "@heterosgd/model";
 import { CpuKernelsError } from "../errors.js";
+import type { GradientArguments, Handle, LayerArguments } from "./addon.js";
+import { coded } from "./coded-error.js";
+import { allocateOnHugePages } from "./native-memory.js";
+import { instructionSets, nativeSettings, type NativeKernelsOptions } from "./native-support.js";
 
-/** The instruction sets that the addon is compiled for, fastest first. */
-export const instructionSets = ["avx512", "avx2", "portable"] as const;
-export type InstructionSet = (typeof instructionSets)[number];
+const activations: readonly Activation[] = ["relu", "sigmoid", "tanh"];
+const losses: readonly Loss[] = ["softmax", "sigmoid"];
 
-export interface NativeKernelsOptions {
-  /** Threads that share the work of every operation, the calling one among them. Default 1. */
-  readonly threads?: number;
-  /** Default: the fastest that the processor has. */
-  readonly isa?: InstructionSet;
-  /**
-   * Multiplies the output layer's products in bfloat16 with float32 sums. Parameters stay float32.
-   * Default false.
-   */
-  readonly bf16?: boolean;
-  /**
-   * Bytes for exponentials that the softmax may keep between its passes. Blocks of classes beyond
-   * it have their logits computed twice. Default 1 GiB.
-   */
-  readonly keptBytes?: number;
-}
+/**
+ * The Kernels contract in C++: the operations at the speed of the processor, in place on any
+ * `Float32Array`, shared by several threads or not. A batch is copied and checked when it is
+ * uploaded. Work buffers are made at first use, grow with the largest batch, and are kept.
+ *
+ * With one thread equal calls give equal results to the last bit; with more, up to the order of
+ * sums over threads. `trainMicroBatches` on several threads is Hogwild.
+ *
+ * @throws CpuKernelsError NATIVE_UNAVAILABLE, ISA_UNSUPPORTED, KERNEL_ARGUMENT, KERNEL_MEMORY
+ */
+export function createNativeKernels(options: NativeKernelsOptions = {}): Kernels {
+  const { addon, threads, isa, bf16, keptBytes } = nativeSettings(options);
+  const handle = attempt(() =>
+    addon.create(threads, instructionSets.indexOf(isa), bf16, keptBytes),
+  );
+  const uploaded: [Batch | undefined, Batch | undefined] = [undefined, undefined];
+  let disposed = false;
 
-/** Whether the addon can be used here, and what the processor offers. */
-export type NativeSupport =
-  | {
-      readonly available: true;
-      /** Those that this processor has, fastest first. */
-      readonly isas: readonly InstructionSet[];
-      /** Whether products in bfloat16 can be had. */
-      readonly bf16: boolean;
+  function slotOf(batch: Batch): number {
+    if (disposed) throw new CpuKernelsError("KERNEL_DISPOSED", "The kernels were disposed.");
+    const slot = uploaded.indexOf(batch);
+    if (slot < 0) {
+      throw new CpuKernelsError(
+        "KERNEL_BATCH",
+        "The batch is not in a slot: it was not uploaded to these kernels, or another took its place.",
+      );
     }
-  | { readonly available: false; readonly reason: string };
+    return slot;
+  }
 
-export function nativeSupport(): NativeSupport {
-  return { available: false, reason: "they are not built yet" };
+  return {
+    name: `native-${isa}${bf16 ? "-bf16" : ""}`,
+    sharesMemory: true,
+
+    allocate: allocateOnHugePages,
+    view(array, start, length) {
+      if (!(start >= 0 && length >= 0 && start + length <= array.length)) {
+        throw new CpuKernelsError(
+          "KERNEL_ARRAY",
+          `A view of ${start} to ${start + length} leaves the ${array.length} elements.`,
+        );
+      }
+      return array.subarray(start, start + length);
+    },
+    write(source, target) {
+      checkEqualLengths(source, target);
+      target.set(source);
+    },
+    read(source, target) {
+      checkEqualLengths(source, target);
+      target.set(source);
+    },
+
+    upload(batch, slot) {
+      const { rows, offsets, indices, values, labelOffsets, labels } = batch;
+      uploaded[slot] = undefined;
+      try {
+        addon.upload(handle, slot, rows, offsets, indices, values, labelOffsets, labels);
+      } catch (error) {
+        throw coded(error);
+      }
+      const token = { rows, offsets, indices, values, labelOffsets, labels };
+      uploaded[slot] = token;
+      return token;
+    },
+
+    gather(batch, layer, activation, out) {
+      const own = indexIn(activations, activation, "activation");
+      try {
+        addon.gather(handle, slotOf(batch), ...layerArguments(layer), own, out);
+      } catch (error) {
+        throw coded(error);
+      }
+    },
+
+    dense(rows, input, layer, activation, out) {
+      const own = indexIn(activations, activation, "activation");
+      try {
+        addon.dense(handle, rows, input, ...layerArguments(layer), own, out);
+      } catch (error) {
+        throw coded(error);
+      }
+    },
+
+    output(batch, hidden, layer, loss, gradient, dHidden, lossesOut) {
+      const own = indexIn(losses, loss, "loss");
+      try {
+        addon.output(
+          ...([handle, slotOf(batch), hidden] as const),
+          ...layerArguments(layer),
+          own,
+          ...gradientArguments(gradient),
+          dHidden,
+          lossesOut,
+        );
+      } catch (error) {
+        throw coded(error);
+      }
+    },
+
+    denseBackward(rows, input, layer, activation, outputs, dOutputs, gradient, dInput) {
+      const own = indexIn(activations, activation, "activation");
+      try {
+        addon.denseBackward(
+          ...([handle, rows, input] as const),
+          ...layerArguments(layer),
+          ...([own, outputs, dOutputs] as const),
+          ...gradientArguments(gradient),
+          dInput,
+        );
+      } catch (error) {
+        throw coded(error);
+      }
+    },
+
+    scatter(batch, layer, activation, outputs, dOutputs, gradient) {
+      const own = indexIn(activations, activation, "activation");
+      try {
+        addon.scatter(
+          ...([handle, slotOf(batch)] as const),
+          ...layerArguments(layer),
+          ...([own, outputs, dOutputs] as const),
+          ...gradientArguments(gradient),
+        );
+      } catch (error) {
+        throw coded(error);
+      }
+    },
+
+    topK(rows, hidden, layer, k, ids, logits, logSumExp) {
+      try {
+        addon.topK(
+          ...([handle, rows, hidden] as const),
+          ...layerArguments(layer),
+          ...([k, ids, logits, logSumExp] as const),
+        );
+      } catch (error) {
+        throw coded(error);
+      }
+    },
+
+    blend(target, terms) {
+      const flat = terms.flatMap(({ coefficient, source }) => [coefficient, source]);
+      try {
+        addon.blend(handle, target, ...flat);
+      } catch (error) {
+        throw coded(error);
+      }
+    },
+
+    trainMicroBatches(batch, layers, activation, loss, rows, learningRate, lossesOut) {
+      const ownActivation = indexIn(activations, activation, "activation");
+      const ownLoss = indexIn(losses, loss, "loss");
+      const flat = layers.flatMap((layer): (Float32Array | number)[] => [...layerArguments(layer)]);
+      const slot = slotOf(batch);
+      try {
+        addon.trainMicroBatches(
+          ...([handle, slot, ownActivation, ownLoss, rows, learningRate, lossesOut] as const),
+          ...flat,
+        );
+      } catch (error) {
+        throw coded(error);
+      }
+    },
+
+    dispose() {
+      if (disposed) return;
+      disposed = true;
+      addon.dispose(handle);
+    },
+  };
 }
 
-/** The Kernels contract in C++. @throws CpuKernelsError NATIVE_UNAVAILABLE and others. */
-export function createNativeKernels(_options: NativeKernelsOptions = {}): Kernels<Float32Array, Batch> {
-  throw new CpuKernelsError("NATIVE_UNAVAILABLE", "the native kernels are not built yet");
+function attempt(create: () => Handle): Handle {
+  try {
+    return create();
+  } catch (error) {
+    throw coded(error);
+  }
 }
 
-/** Zeroed float32 elements in shared memory, aligned to cache lines, on huge pages where granted. */
-export function allocateOnHugePages(length: number): Float32Array {
-  return new Float32Array(new SharedArrayBuffer(length * 4));
+function indexIn<T extends string>(names: readonly T[], name: T, what: string): number {
+  const index = names.indexOf(name);
+  if (index >= 0) return index;
+  throw new CpuKernelsError(
+    "KERNEL_ARGUMENT",
+    `The ${what} is ${JSON.stringify(name)}, expected one of ${names.join(", ")}.`,
+  );
 }
 
-/** Bytes that such kernels come to keep for their own work. */
-export function nativeKernelsBytes(
-  _layout: ParameterLayout,
-  _limits: {
-    readonly maxRows: number;
-    readonly maxNonZeros: number;
-    readonly maxLabels: number;
-    readonly optimizer: UpdateRule | null;
-    readonly options: NativeKernelsOptions;
-  },
-): number {
-  return 0;
+function layerArguments({ weights, bias, inputs, outputs }: Layer): LayerArguments {
+  return [weights, bias, inputs, outputs];
+}
+
+const noArrays = [undefined, undefined, undefined, undefined, undefined, undefined] as const;
+const noGradient: GradientArguments = [0, 0, 0, 0, 0, 0, 0, ...noArrays];
+
+function gradientArguments(gradient: GradientTarget | null): GradientArguments {
+  if (gradient === null) return noGradient;
+  const { kind, scale, target } = gradient;
+  if (kind === "add") {
+    const { weights, bias } = target;
+    return [1, scale, 0, 0, 0, 0, 0, weights, bias, undefined, undefined, undefined, undefined];
+  }
+  const { rule, learningRate, step, state } = gradient;
+  const [first, second] = state;
+  const arrays = [
+    target.weights,
+    target.bias,
+    first?.weights,
+    first?.bias,
+    second?.weights,
+    second?.bias,
+  ] as const;
+  if (rule.name === "adagrad") return [2, scale, learningRate, rule.epsilon, 0, 0, step, ...arrays];
+  const { epsilon, beta1, beta2 } = rule;
+  return [3, scale, learningRate, epsilon, beta1, beta2, step, ...arrays];
+}
+
+function checkEqualLengths(source: Float32Array, target: Float32Array): void {
+  if (source.length === target.length) return;
+  throw new CpuKernelsError(
+    "KERNEL_ARRAY",
+    `${source.length} elements can't be copied into ${target.length}.`,
+  );
 }
