@@ -37,6 +37,14 @@ export function epochsTaken(queue: RowQueue): number {
   return queue.returned[0]?.epoch ?? queue.epoch;
 }
 
+/** Rows left of the epoch that `takeRows` gives from next. */
+export function rowsLeftInEpoch(queue: RowQueue): number {
+  const epoch = epochsTaken(queue);
+  const back = countRows(queue.returned.filter((range) => range.epoch === epoch));
+  const ahead = epoch === queue.epoch && epoch !== queue.epochs;
+  return back + (ahead ? queue.rows - queue.position : 0);
+}
+
 /**
  * Takes one batch off the front: `count` rows, or as many as are left of the epoch at the front;
  * none if the queue is empty. Rows that were given back come first, several pieces making up one

@@ -1,10 +1,12 @@
 /**
  * A deterministic executor for tests: a virtual clock, devices that need `rows / speed` seconds for
- * a batch, and models that are nothing but the rows they have been trained on. It refuses what the
- * contract forbids.
+ * a batch, and toy models. Work sees the parameters as they are when it begins, and lands when it is
+ * complete. It refuses what the contract forbids.
  */
 import { expect } from "vitest";
 import type {
+  AccumulateCommand,
+  BlendCommand,
   Command,
   DeviceId,
   DeviceInfo,
@@ -14,8 +16,11 @@ import type {
   PolicySetup,
   Report,
   RowRange,
+  StepCommand,
   StopReason,
 } from "../src/index.js";
+import { descend, gradient, initial, plus, zero } from "./toy-model.js";
+import type { ToyModel } from "./toy-model.js";
 
 export interface FakeDevice extends DeviceInfo {
   /** Rows a second. */
@@ -40,29 +45,36 @@ export interface FakeRun<State> {
    * Rows that the final global model has been trained on, `epoch * N + position`, with repetitions.
    */
   readonly trained: readonly number[];
+  /** Parameters of the global model: at the start, and after each event with what it was answered. */
+  readonly trajectory: readonly (readonly number[])[];
   /** The most batches that were outstanding at a device at a time. */
   readonly deepest: number;
-}
-
-interface Model {
-  readonly rows: readonly RowRange[];
-  /** How many of the ranges came with the model that it was copied from. */
-  readonly inherited: number;
 }
 
 interface Queued {
   readonly command: Command;
   readonly seconds: number;
+  /** Takes in what the command reads as it begins; answers what to do when it is complete. */
+  readonly begin: () => () => void;
+}
+
+interface Blending {
+  /** Devices whose slices are not done. */
+  readonly waiting: Set<DeviceId>;
+  readonly command: BlendCommand;
 }
 
 interface Worker {
   readonly info: FakeDevice;
   alive: boolean;
   readonly queue: Queued[];
+  /** What is left to do about the front of the queue. */
+  land: () => void;
   /** When the front of the queue is complete. */
   busyUntil: number;
 }
 
+const applySeconds = 1 / 32;
 const pushSeconds = 1 / 64;
 const sliceSeconds = 1 / 128;
 const evaluateSeconds = 1 / 2;
@@ -73,11 +85,16 @@ export function runFake<State>(
   incidents: readonly Incident[] = [],
 ): FakeRun<State> {
   const workers = new Map<DeviceId, Worker>();
-  const models = new Map<ModelName, Model>();
+  const models = new Map<ModelName, ToyModel>();
+  /** Rows of each step and accumulation. */
+  const made: (readonly RowRange[])[] = [];
+  /** Models of devices that others may read. */
+  const readable = new Set<ModelName>();
+  const trajectory: (readonly number[])[] = [];
   const events: PolicyEvent[] = [];
   const commands: (readonly Command[])[] = [];
   const reports: Report[] = [];
-  const blends = new Map<number, { readonly waiting: Set<DeviceId>; readonly apply: () => void }>();
+  const blends = new Map<number, Blending>();
   const pending: PolicyEvent[] = [];
   const script = incidents.toSorted((a, b) => a.at - b.at);
   let evaluation: { readonly id: number; readonly until: number } | null = null;
@@ -85,8 +102,7 @@ export function runFake<State>(
   let deepest = 0;
   let now = 0;
 
-  const empty: Model = { rows: [], inherited: 0 };
-  const model = (name: ModelName): Model => {
+  const model = (name: ModelName): ToyModel => {
     const found = models.get(name);
     if (found === undefined) throw new Error(`The policy never named the model ${name}.`);
     return found;
@@ -98,20 +114,46 @@ export function runFake<State>(
     );
 
   function enter(info: FakeDevice): void {
-    workers.set(info.id, { info, alive: true, queue: [], busyUntil: now });
+    const idle = () => undefined;
+    workers.set(info.id, { info, alive: true, queue: [], land: idle, busyUntil: now });
     for (const name of policy.models([...workers.values()].map((worker) => worker.info))) {
-      if (!models.has(name)) models.set(name, empty);
+      if (!models.has(name)) models.set(name, name === "global" ? initial : zero);
     }
   }
 
-  function enqueue(device: DeviceId, command: Command, seconds: number): void {
+  function enqueue(
+    device: DeviceId,
+    command: Command,
+    seconds: number,
+    begin: Queued["begin"],
+  ): void {
     const worker = workers.get(device);
     if (worker === undefined) throw new Error(`There is no device ${device}.`);
-    if (!worker.alive) return;
-    if (worker.queue.length === 0) worker.busyUntil = now + seconds;
-    worker.queue.push({ command, seconds });
-    const steps = worker.queue.filter((queued) => queued.command.type === "step").length;
-    deepest = Math.max(deepest, steps);
+    expect(worker.alive, "nothing is asked of a device that is lost").toBe(true);
+    for (const name of changes(command)) {
+      readable.delete(name);
+      const inUse = [...blends.values()].some((blend) => uses(blend.command).includes(name));
+      expect(inUse, `${name} is left alone while it is blended`).toBe(name === "global" && inUse);
+    }
+    worker.queue.push({ command, seconds, begin });
+    if (worker.queue.length === 1) beginFront(worker);
+    const work = worker.queue.filter(
+      ({ command: { type } }) => type === "step" || type === "accumulate",
+    );
+    deepest = Math.max(deepest, work.length);
+  }
+
+  /** What takes no time happens at once. */
+  function beginFront(worker: Worker): void {
+    for (;;) {
+      const [front] = worker.queue;
+      if (front === undefined) return;
+      worker.land = front.begin();
+      worker.busyUntil = now + front.seconds;
+      if (front.seconds > 0) return;
+      worker.land();
+      worker.queue.shift();
+    }
   }
 
   function execute(command: Command): void {
@@ -126,25 +168,53 @@ export function runFake<State>(
         expect(count).toBeGreaterThan(0);
         expect(count).toBeLessThanOrEqual(info?.maxBatchRows ?? 0);
         expect(new Set(rows.map((range) => range.epoch)).size).toBe(1);
-        return enqueue(device, command, count / (info?.speed ?? 1));
+        const seconds = count / (info?.speed ?? 1);
+        return enqueue(device, command, seconds, () => {
+          const land = command.type === "step" ? step(command) : accumulate(command);
+          return () => {
+            land();
+            pending.push({ type: "done", device, rows, nonZeros: 1, seconds, loss: 1 });
+          };
+        });
       }
-      case "push":
-        return enqueue(command.device, command, pushSeconds);
-      case "pull":
-      case "apply":
-        return enqueue(command.device, command, 0);
+      case "push": {
+        const { device, norm, model: name = `replica:${device}` } = command;
+        return enqueue(device, command, pushSeconds, () => () => {
+          readable.add(name);
+          pending.push({ type: "pushed", device, norm: norm ? 1 : null });
+        });
+      }
+      case "pull": {
+        const { device } = command;
+        return enqueue(device, command, 0, () => {
+          const global = model("global");
+          return () => void models.set(`replica:${device}`, global);
+        });
+      }
+      case "apply": {
+        const { device, source, target, scale } = command;
+        return enqueue(device, command, applySeconds, () => () => {
+          const { w, made: ids } = model(target);
+          const added = model(source);
+          models.set(target, {
+            w: plus(w, [scale, added.w]),
+            made: new Set([...ids, ...added.made]),
+          });
+          models.set(source, zero);
+          pending.push({ type: "applied", device });
+        });
+      }
       case "blend": {
-        const { target, terms } = command;
-        const blend = () => {
-          const own = terms.flatMap((term) =>
-            model(term.model).rows.slice(model(term.model).inherited),
-          );
-          const rows = [...model("global").rows, ...own];
-          models.set(target, { rows, inherited: rows.length });
-        };
+        const { id, terms } = command;
+        for (const { model: name } of terms) {
+          const ready = !name.includes(":") || readable.has(name);
+          expect(ready, `${name} has been pushed`).toBe(true);
+        }
         const waiting = new Set(living().map((worker) => worker.info.id));
-        blends.set(command.id, { waiting, apply: blend });
-        for (const device of waiting) enqueue(device, command, sliceSeconds);
+        blends.set(id, { waiting, command });
+        for (const device of waiting) {
+          enqueue(device, command, sliceSeconds, () => () => sliceDone(device, id));
+        }
         return;
       }
       case "rotate": {
@@ -153,7 +223,7 @@ export function runFake<State>(
         );
         for (const name of command.names) expect(busy).not.toContain(name);
         const old = command.names.map(model);
-        command.names.forEach((name, i) => models.set(name, old[(i + 1) % old.length] ?? empty));
+        command.names.forEach((name, i) => models.set(name, old[(i + 1) % old.length] ?? zero));
         return;
       }
       case "evaluate":
@@ -168,40 +238,48 @@ export function runFake<State>(
     }
   }
 
+  /** Others may be changing the model meanwhile: what is added is the difference. */
+  function step({ rows, model: name, learningRate, microBatchRows }: StepCommand): () => void {
+    const before = model(name).w;
+    const after = descend(rows, before, learningRate, microBatchRows);
+    const id = made.push(rows) - 1;
+    return () => {
+      const { w, made: ids } = model(name);
+      models.set(name, { w: plus(w, [1, after], [-1, before]), made: new Set([...ids, id]) });
+    };
+  }
+
+  function accumulate({ rows, model: at, into, reset }: AccumulateCommand): () => void {
+    const sum = gradient(rows, model(at).w);
+    const id = made.push(rows) - 1;
+    return () => {
+      const { w, made: ids } = reset === true ? zero : model(into);
+      models.set(into, { w: plus(w, [1, sum]), made: new Set([...ids, id]) });
+    };
+  }
+
+  function blend({ target, terms }: BlendCommand): void {
+    const w = plus(
+      zero.w,
+      ...terms.map((term) => [term.coefficient, model(term.model).w] as const),
+    );
+    models.set(target, { w, made: new Set(terms.flatMap((term) => [...model(term.model).made])) });
+    readable.add(target);
+  }
+
   function complete(worker: Worker): void {
-    const { command, seconds } = worker.queue.shift() as Queued;
-    worker.busyUntil = now + (worker.queue[0]?.seconds ?? 0);
-    const device = worker.info.id;
-    switch (command.type) {
-      case "step":
-      case "accumulate": {
-        const into = command.type === "step" ? command.model : command.into;
-        const before = command.type === "accumulate" && command.reset ? empty : model(into);
-        models.set(into, { ...before, rows: [...before.rows, ...command.rows] });
-        pending.push({ type: "done", device, rows: command.rows, nonZeros: 1, seconds, loss: 1 });
-        return;
-      }
-      case "pull": {
-        const { rows } = model("global");
-        models.set(`replica:${device}`, { rows, inherited: rows.length });
-        return;
-      }
-      case "push":
-        pending.push({ type: "pushed", device, norm: command.norm ? 1 : null });
-        return;
-      case "blend":
-        return sliceDone(device, command.id);
-      default:
-        throw new Error(`The fake does not know ${command.type}.`);
-    }
+    worker.land();
+    worker.queue.shift();
+    beginFront(worker);
   }
 
   function sliceDone(device: DeviceId, id: number): void {
-    const blend = blends.get(id);
-    if (blend === undefined || !blend.waiting.delete(device) || blend.waiting.size > 0) return;
+    const blending = blends.get(id);
+    if (blending === undefined || !blending.waiting.delete(device)) return;
+    if (blending.waiting.size > 0) return;
     blends.delete(id);
     if (living().length === 0) return;
-    blend.apply();
+    blend(blending.command);
     pending.push({ type: "blended", id });
   }
 
@@ -245,6 +323,7 @@ export function runFake<State>(
   for (;;) {
     commands.push(issued);
     issued.forEach(execute);
+    trajectory.push(model("global").w);
     if (reason !== null) break;
     while (pending.length === 0) advance();
     const event = pending.shift() as PolicyEvent;
@@ -258,7 +337,8 @@ export function runFake<State>(
     events,
     commands,
     reports,
-    trained: rowIds(model("global").rows),
+    trained: [...model("global").made].flatMap((id) => rowIds(made[id] ?? [])),
+    trajectory,
     deepest,
   };
 }
@@ -278,6 +358,22 @@ function uses(command: Command): readonly ModelName[] {
       return [command.source, command.target];
     case "blend":
       return [command.target, ...command.terms.map((term) => term.model)];
+    default:
+      return [];
+  }
+}
+
+/** The models that a device's command changes. */
+function changes(command: Command): readonly ModelName[] {
+  switch (command.type) {
+    case "step":
+      return [command.model];
+    case "accumulate":
+      return [command.into];
+    case "pull":
+      return [`replica:${command.device}`];
+    case "apply":
+      return [command.source, command.target];
     default:
       return [];
   }

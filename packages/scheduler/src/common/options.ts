@@ -52,22 +52,22 @@ type Automatic<Table, Name> = Name extends keyof Table
   : never;
 
 /**
- * The options that the table describes, checked, with defaults.
+ * Those of the options that the table describes, checked, with defaults.
  *
  * @throws {@link SchedulerError} `INVALID_OPTION` if one is of the wrong kind or out of its range.
  */
-export function resolveOptions<Options extends object, const Table extends OptionTable<Options>>(
-  table: Table,
-  given: Options,
-): SettingsOf<Options, Table> {
+export function resolveOptions<
+  Options extends object,
+  const Table extends { readonly [Name in keyof Options]?: OptionInfo },
+>(table: Table, given: Options): SettingsOf<Pick<Options, keyof Table & keyof Options>, Table> {
   const values = given as Readonly<Record<string, OptionValue | undefined>>;
   const settings: Record<string, OptionValue> = {};
-  for (const [name, info] of Object.entries<OptionInfo>(table)) {
+  for (const [name, info] of Object.entries(table as Readonly<Record<string, OptionInfo>>)) {
     const value = values[name] ?? null;
     if (value !== null) checkOption(name, info, value);
     settings[name] = value ?? info.default;
   }
-  return settings as SettingsOf<Options, Table>;
+  return settings as ReturnType<typeof resolveOptions<Options, Table>>;
 }
 
 /** @throws {@link SchedulerError} `INVALID_OPTION` */
