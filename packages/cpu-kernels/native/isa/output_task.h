@@ -35,6 +35,9 @@ enum OutputScratch : unsigned {
   kGradientBuffer,
   kEdgeBuffer,
   kBiasBuffer,
+  kBestBuffer,
+  kBestIdsBuffer,
+  kTopKBuffer,
 };
 
 // One thread's part.
@@ -99,7 +102,7 @@ HETEROSGD_INLINE size_t block_size(size_t classes) {
 }
 
 // Above this many floats kept exponentials go past the caches, which they would only sweep.
-constexpr size_t kStreamedFloats = size_t{2} << 20;
+constexpr size_t kStreamedFloats = size_t{1} << 20;
 
 // Takes one thread's buffers. `share` is how many floats it may keep.
 HETEROSGD_LOCAL bool prepare_worker(OutputTask& task, Scratch& scratch, size_t thread, size_t at,

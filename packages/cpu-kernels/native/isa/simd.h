@@ -107,6 +107,24 @@ HETEROSGD_INLINE V absolute(V v) { return reinterpret_cast<V>(reinterpret_cast<V
 // a where the mask's lane is all ones, b where it is 0.
 HETEROSGD_INLINE V select(VI mask, V a, V b) { return mask ? a : b; }
 
+// Bit i is set where a's lane i is above b's.
+HETEROSGD_INLINE uint32_t lanes_above(V a, V b) {
+#if HETEROSGD_LANES == 16
+  return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), _CMP_GT_OQ);
+#elif HETEROSGD_LANES == 8
+  const VI above = a > b;
+  return static_cast<uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(above)));
+#elif defined(__SSE2__)
+  const VI above = a > b;
+  return static_cast<uint32_t>(_mm_movemask_ps(reinterpret_cast<__m128>(above)));
+#else
+  const VI above = a > b;
+  uint32_t bits = 0;
+  for (size_t i = 0; i < kLanes; i++) bits |= static_cast<uint32_t>(above[i] & 1) << i;
+  return bits;
+#endif
+}
+
 HETEROSGD_INLINE float sum_lanes(V v) {
   float part[kLanes];
   st(part, v);
