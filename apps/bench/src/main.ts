@@ -2,6 +2,8 @@ import { Command } from "commander";
 import { accuracy } from "./accuracy.js";
 import { measureKernels } from "./kernels/kernels.js";
 import { parse, type ParseOptions } from "./parse.js";
+import { stepWorker } from "./step/step-worker.js";
+import { step } from "./step/step.js";
 import { unequal } from "./unequal.js";
 import { vary } from "./vary.js";
 
@@ -57,5 +59,23 @@ program
   .option("--only <names>", "operations and implementations, separated by commas", names)
   .option("--json", "one JSON document on stdout")
   .action(measureKernels);
+
+program
+  .command("step")
+  .description("one training step, heterosgd's and PyTorch's: rows a second, and memory")
+  .option("--sets <names>", "small, medium, large, separated by commas", names)
+  .option("--rounds <n>", "rounds, after one that does not count", Number)
+  .option("--only <names>", "contestants, separated by commas", names)
+  .option("--python <path>", "the interpreter that has PyTorch")
+  .option("--json", "one JSON document on stdout")
+  .action(step);
+
+program
+  .command("step-worker", { hidden: true })
+  .argument("<folder>")
+  .requiredOption("--kernels <name>")
+  .option("--threads <n>", "", Number)
+  .option("--bf16")
+  .action(stepWorker);
 
 await program.parseAsync();

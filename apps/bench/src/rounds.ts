@@ -34,7 +34,7 @@ export interface RoundsOptions {
 const SLOW_SECONDS = 1;
 const SLOW_ROUNDS = 3;
 /** How long threads that have nothing more to do may spin before they sleep. */
-const CALM_MS = 60;
+export const CALM_MS = 60;
 
 /** Timings of the contestants, in their order: one a round, fewer for slow ones. */
 export async function interleave(

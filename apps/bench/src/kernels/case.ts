@@ -13,7 +13,7 @@ export type TakeArray = (
 
 /** Where one implementation works: its arrays are its own, or shared with the others. */
 export interface Workplace {
-  readonly kernels: Kernels<Float32Array>;
+  readonly kernels: Kernels;
   readonly array: TakeArray;
 }
 

@@ -15,7 +15,7 @@ export interface Implementation {
   readonly bf16: boolean;
   /** Whether it works only on arrays in its own memory. */
   readonly ownMemory: boolean;
-  readonly create: () => Kernels<Float32Array>;
+  readonly create: () => Kernels;
 }
 
 /** One that cannot be had, and why. */

@@ -2,9 +2,10 @@
  * How fast the kernels are, operation by operation, beside what the machine can do at most and, for
  * the output layer, beside a matrix library; all of it measured round by round.
  */
-import { allocateOnHugePages, nativeSupport } from "@heterosgd/cpu-kernels";
+import { allocateOnHugePages } from "@heterosgd/cpu-kernels";
 import { describeEnvironment, environment } from "../environment.js";
 import { loadHelpers, type Helpers } from "../machine/helpers.js";
+import { processorIsas } from "../machine/isas.js";
 import { limitMeters, type LimitMeter } from "../machine/limits.js";
 import { interleave, type Contestant } from "../rounds.js";
 import { requireAgreement } from "./agreement.js";
@@ -88,9 +89,8 @@ export async function measureKernels(options: KernelsOptions = {}): Promise<void
 function surroundingsOf(missing: Missing[]): Surroundings {
   let helpers: Helpers | null = null;
   let openBlas: OpenBlas | null = null;
-  const support = nativeSupport();
   try {
-    helpers = loadHelpers(support.available ? support.isas : ["portable"]);
+    helpers = loadHelpers(processorIsas());
   } catch (error) {
     missing.push({ name: "limits, processor time, openblas", reason: messageOf(error) });
   }
