@@ -43,7 +43,7 @@ struct Gradient {
 };
 
 // How many indices after the last non-zero may be read: they repeat a valid one.
-constexpr size_t kPrefetchAhead = 16;
+constexpr size_t kPrefetchAhead = 24;
 
 // A checked copy of the caller's batch, which nobody else can change.
 struct Batch {

@@ -8,7 +8,7 @@ namespace heterosgd {
 namespace {
 
 // Rows of the weights lie anywhere in memory: they are asked for while those before are summed.
-constexpr size_t kGatherAhead = 6;
+constexpr size_t kGatherAhead = 24;
 static_assert(kGatherAhead <= kPrefetchAhead, "the indices are padded for it");
 
 // One row's columns of one chunk.

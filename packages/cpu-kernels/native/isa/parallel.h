@@ -110,12 +110,14 @@ struct Chunk {
   }
 };
 
-// Asks for the cache lines of a chunk that will be needed soon.
+// Asks for the cache lines of a chunk that will be needed soon, into the second cache: the first can
+// wait for a few lines only, which was 2.4 times slower here (24 rows of 512 bytes ahead, anywhere in
+// 400 MB).
 template <int kVectors, int kForWrite>
 HETEROSGD_INLINE void prefetch(const float* from) {
   constexpr size_t bytes = Chunk<kVectors>::size * kLanes * sizeof(float);
   for (size_t i = 0; i < bytes; i += 64) {
-    __builtin_prefetch(reinterpret_cast<const char*>(from) + i, kForWrite, 3);
+    __builtin_prefetch(reinterpret_cast<const char*>(from) + i, kForWrite, 2);
   }
 }
 

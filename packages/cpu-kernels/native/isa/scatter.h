@@ -9,7 +9,7 @@
 namespace heterosgd {
 namespace {
 
-constexpr size_t kScatterAhead = 6;
+constexpr size_t kScatterAhead = 24;
 static_assert(kScatterAhead <= kPrefetchAhead, "the indices are padded for it");
 
 // target[f] += scale * x * dZ, non-zero by non-zero.
@@ -45,7 +45,7 @@ HETEROSGD_LOCAL void add_non_zeros(const Batch& batch, const Gradient& gradient,
 template <Rule kRule>
 HETEROSGD_LOCAL void apply_by_feature(const Batch& batch, const Gradient& gradient,
                                       const float* derivatives, size_t width, Range columns) {
-  constexpr uint32_t kAhead = 3;
+  constexpr uint32_t kAhead = 10;
   const Part part = weights_part(gradient);
   for_chunks(columns, [&](auto vectors, size_t c, size_t count) {
     constexpr int kVectors = decltype(vectors)::value;
