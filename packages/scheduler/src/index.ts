@@ -1,4 +1,6 @@
 export type * from "./contract.js";
+export { adaptiveHogbatch } from "./adaptive-hogbatch/policy.js";
+export type { AdaptiveHogbatchOptions } from "./adaptive-hogbatch/policy.js";
 export { adaptiveSgdDefaults } from "./adaptive-sgd/options.js";
 export type { AdaptiveSgdOptions } from "./adaptive-sgd/options.js";
 export { adaptiveSgd } from "./adaptive-sgd/policy.js";
@@ -7,6 +9,8 @@ export type {
   AdaptiveSgdPhase,
   AdaptiveSgdState,
 } from "./adaptive-sgd/state.js";
+export { asyncSgd } from "./async-sgd/policy.js";
+export type { AsyncSgdOptions } from "./async-sgd/policy.js";
 export { scaleBatches } from "./batch-size.js";
 export type { BatchBounds, BatchScaling, SizedDevice } from "./batch-size.js";
 export type { EvaluateEvery, Run, RunOptions } from "./common/run.js";
@@ -16,6 +20,10 @@ export { easgd } from "./easgd/policy.js";
 export type { EasgdOptions } from "./easgd/policy.js";
 export { elasticSgd } from "./elastic/policy.js";
 export type { ElasticSgdOptions } from "./elastic/policy.js";
+export { hogbatch } from "./hogbatch/policy.js";
+export type { HogbatchOptions } from "./hogbatch/policy.js";
+export { hogwild } from "./hogwild/policy.js";
+export type { HogwildOptions } from "./hogwild/policy.js";
 export { lbBsp } from "./lb-bsp/policy.js";
 export type { LbBspOptions } from "./lb-bsp/policy.js";
 export { localSgd } from "./local-sgd/policy.js";
@@ -30,3 +38,6 @@ export { SchedulerError } from "./errors.js";
 export type { SchedulerErrorCode } from "./errors.js";
 export { syncSgd } from "./sync-sgd/policy.js";
 export type { SyncSgdOptions } from "./sync-sgd/policy.js";
+export type { SharedModelDevice, SharedModelState } from "./shared-model/algorithm.js";
+export { ssp } from "./ssp/policy.js";
+export type { SspOptions } from "./ssp/policy.js";

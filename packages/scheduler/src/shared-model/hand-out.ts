@@ -1,0 +1,147 @@
+/** Which device gets how many rows, and when. */
+import type { Command, ModelName, RowRange, Transition } from "../contract.js";
+import { withDevice } from "../common/devices.js";
+import { sum } from "../common/numbers.js";
+import { evaluationDue } from "../common/run.js";
+import { learningRateOf } from "../learning-rate.js";
+import { countRows, epochsTaken, rowsLeftInEpoch, takeRows } from "../row-queue.js";
+import type {
+  Job,
+  Order,
+  SharedModelAlgorithm,
+  SharedModelDevice,
+  SharedModelState,
+} from "./algorithm.js";
+
+type Step = Transition<SharedModelState>;
+
+/** Whether anything may be handed out before this round ends. */
+export function hasMore(algorithm: SharedModelAlgorithm, state: SharedModelState): boolean {
+  return (
+    state.finish === null && updatesLeft(algorithm, state) > 0 && !roundGivenOut(algorithm, state)
+  );
+}
+
+/** Whether all rows of this round are handed out; none is of two epochs. */
+export function roundGivenOut(
+  { roundRows }: SharedModelAlgorithm,
+  { queue, roundEpoch, given }: SharedModelState,
+): boolean {
+  return epochsTaken(queue) > roundEpoch || given >= (roundRows ?? Math.ceil(queue.rows / 4));
+}
+
+/** Whether all wait for each other at the end of this round. */
+export function pausesAfter(
+  { settings, epochBarrier }: SharedModelAlgorithm,
+  { queue, roundEpoch, rounds }: SharedModelState,
+): boolean {
+  const epochOver = epochsTaken(queue) > roundEpoch;
+  return (
+    (epochBarrier && epochOver) || evaluationDue(settings.evaluateEvery, rounds + 1, epochOver)
+  );
+}
+
+/** Updates that may still be handed out in this run. */
+export function updatesLeft({ settings }: SharedModelAlgorithm, state: SharedModelState): number {
+  return settings.maxSteps - state.steps - sum(jobsOf(state), ({ updates }) => updates);
+}
+
+/** All work that is under way. */
+export function jobsOf({ devices, departed }: SharedModelState): readonly Job[] {
+  return [...devices, ...departed].flatMap((device) => device.jobs);
+}
+
+/** The free device with the fewest jobs, the first of several. */
+export function nextFree(
+  algorithm: SharedModelAlgorithm,
+  { devices, queue }: SharedModelState,
+): SharedModelDevice | undefined {
+  // Near the end of an epoch no device sits on two while others have nothing to do.
+  const near = rowsLeftInEpoch(queue) < sum(devices, (device) => algorithm.order(device).rows);
+  const depth = near ? 1 : algorithm.queueDepth;
+  let best: SharedModelDevice | undefined;
+  for (const device of devices) {
+    if (device.jobs.length >= Math.min(depth, best?.jobs.length ?? depth)) continue;
+    if (algorithm.waits?.(device, devices) !== true) best = device;
+  }
+  return best;
+}
+
+/** Gives the device its next job. */
+export function give(
+  algorithm: SharedModelAlgorithm,
+  state: SharedModelState,
+  asking: SharedModelDevice,
+): Step {
+  const { settings, resize } = algorithm;
+  const others = state.devices.filter(({ id }) => id !== asking.id);
+  const batchRows = resize?.(asking, others, state.queue.rows) ?? asking.batchRows;
+  const device = { ...asking, batchRows };
+  const order = algorithm.order(device);
+  const [queue, rows] = takeRows(state.queue, rowsWithin(order, updatesLeft(algorithm, state)));
+  const learningRate = learningRateOf(settings, state.queue.rows, rows);
+  const job: Job = {
+    way: order.way,
+    rows,
+    updates: updatesOf(order, countRows(rows)),
+    seen: state.steps,
+    awaits: "done",
+    blend: null,
+    seconds: 0,
+  };
+  const devices = withDevice(state.devices, device.id, {
+    batchRows,
+    learningRate,
+    jobs: [...device.jobs, job],
+  });
+  return [
+    { ...state, queue, devices, given: state.given + countRows(rows) },
+    commandsFor(device.id, order, rows, learningRate),
+  ];
+}
+
+/** What puts a copy that has been trained in the model's place. */
+export function overwriteCommand(id: number, device: number): Command {
+  const terms = [{ model: `replica:${device}` as const, coefficient: 1 }];
+  return { type: "blend", id, target: "global", terms, stateTerms: terms };
+}
+
+function commandsFor(
+  device: number,
+  { way, microBatchRows, meanOver }: Order,
+  rows: readonly RowRange[],
+  learningRate: number,
+): readonly Command[] {
+  const replica: ModelName = `replica:${device}`;
+  const pull: Command = { type: "pull", device };
+  switch (way) {
+    case "step": {
+      const step: Command = { type: "step", device, rows, learningRate, model: "global" };
+      return [microBatchRows === undefined ? step : { ...step, microBatchRows }];
+    }
+    case "add": {
+      const into: ModelName = `gradient:${device}:0`;
+      const scale = -learningRate / (meanOver ?? countRows(rows));
+      return [
+        pull,
+        { type: "accumulate", device, rows, model: replica, into, reset: true },
+        { type: "apply", device, source: into, target: "global", scale },
+      ];
+    }
+    case "overwrite":
+      return [
+        pull,
+        { type: "step", device, rows, learningRate, model: replica },
+        { type: "push", device, norm: false },
+      ];
+  }
+}
+
+/** The order's rows, or as many as so many updates take. */
+function rowsWithin({ rows, microBatchRows = Infinity }: Order, updates: number): number {
+  return Math.min(rows, microBatchRows * updates);
+}
+
+function updatesOf({ microBatchRows = Infinity }: Order, rows: number): number {
+  return Math.ceil(rows / Math.min(rows, microBatchRows));
+}

@@ -1,0 +1,290 @@
+import type { DoneEvent, Policy, PolicyEvent, Transition } from "../contract.js";
+import {
+  answering,
+  checkedDevice,
+  checkedSetup,
+  unexpected,
+  withDevice,
+} from "../common/devices.js";
+import type { CheckedDevice } from "../common/devices.js";
+import {
+  conclude,
+  epochReports,
+  evaluate,
+  evaluationDue,
+  exhausted,
+  newRun,
+  stop,
+} from "../common/run.js";
+import { countRows, epochsTaken, giveBackRows, rowsLeft } from "../row-queue.js";
+import { andThen } from "../transition.js";
+import type {
+  Job,
+  SharedModelAlgorithm,
+  SharedModelDevice,
+  SharedModelState,
+} from "./algorithm.js";
+import {
+  give,
+  hasMore,
+  jobsOf,
+  nextFree,
+  overwriteCommand,
+  pausesAfter,
+  updatesLeft,
+} from "./hand-out.js";
+import { roundReport } from "./report.js";
+
+type Step = Transition<SharedModelState>;
+
+/**
+ * Devices work on one shared model, first come, first served:
+ *
+ * ```text
+ * whenever a device is free:   give it the next batch
+ * when a batch is in w:        u <- u + 1; maybe all pause, for an evaluation or an epoch's end
+ * ```
+ *
+ * A round is so many rows handed out; it is what is reported and what evaluations are counted in.
+ * All pause only where the model is evaluated or the algorithm has it so.
+ *
+ * Rows count as trained once their work is in the model. What a lost device has not been known to
+ * finish goes back to the front of the queue; if part of it had got into the model (steps under way, an
+ * addition that was not answered), that part stays there and is made again. A device that joins is
+ * given work at once. A `finish` lets what is under way land, then evaluates and stops.
+ */
+export function sharedModelPolicy(algorithm: SharedModelAlgorithm): Policy<SharedModelState> {
+  return {
+    name: algorithm.name,
+    maxBatchRows: algorithm.maxBatchRows,
+    models: (devices) => algorithm.models(devices),
+    start: (setup) => {
+      const empty: SharedModelState = {
+        ...newRun(algorithm.settings, setup.rows),
+        devices: [],
+        departed: [],
+        roundEpoch: 0,
+        given: 0,
+        blends: 0,
+      };
+      const state = checkedSetup(setup).reduce(
+        (joined, device) => enter(algorithm, joined, device),
+        empty,
+      );
+      return carryOn(algorithm, state);
+    },
+    next: (state, event) => (state.phase === "stopped" ? [state, []] : on(algorithm, state, event)),
+  };
+}
+
+function on(algorithm: SharedModelAlgorithm, state: SharedModelState, event: PolicyEvent): Step {
+  switch (event.type) {
+    case "done":
+      return onDone(algorithm, state, event);
+    case "applied": {
+      const found = awaiting(state, event.device, "applied");
+      return found === undefined ? [state, []] : landed(algorithm, state, found);
+    }
+    case "pushed": {
+      const found = awaiting(state, event.device, "pushed");
+      if (found === undefined) return [state, []];
+      const blend = state.blends + 1;
+      const next = withJob({ ...state, blends: blend }, found, { awaits: "blended", blend });
+      return [next, [overwriteCommand(blend, event.device)]];
+    }
+    case "blended": {
+      const all = [...state.devices, ...state.departed];
+      const device = all.find(({ jobs }) => jobs[0]?.blend === event.id);
+      if (device === undefined) throw unexpected("blended");
+      return landed(algorithm, state, device);
+    }
+    case "evaluated":
+      if (state.phase !== "evaluating" || event.id !== state.evaluated)
+        throw unexpected("evaluated");
+      return carryOn(algorithm, { ...state, phase: "working" });
+    case "lost":
+      return onLost(algorithm, state, event.device);
+    case "joined":
+      return carryOn(
+        algorithm,
+        enter(algorithm, state, checkedDevice(event.device, state.devices)),
+      );
+    case "finish":
+      return carryOn(algorithm, { ...state, finish: state.finish ?? event.reason });
+  }
+}
+
+/** Hands out what there is to hand out; ends the round when nothing is under way any more. */
+function carryOn(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
+  if (state.phase !== "working") return [state, []];
+  return andThen(handOut(algorithm, state), (next) => {
+    return jobsOf(next).length > 0 ? reportEpochs(next) : pause(algorithm, next);
+  });
+}
+
+function handOut(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
+  let step: Step = [state, []];
+  for (;;) {
+    const [current] = step;
+    if (hasMore(algorithm, current)) {
+      const device = nextFree(algorithm, current);
+      if (device === undefined) return step;
+      step = andThen(step, (next) => give(algorithm, next, device));
+    } else {
+      const more =
+        current.finish === null &&
+        updatesLeft(algorithm, current) > 0 &&
+        rowsLeft(current.queue) > 0;
+      if (!more || pausesAfter(algorithm, current)) return step;
+      step = andThen(step, closeRound);
+    }
+  }
+}
+
+/** Nothing is under way: ends the round, and evaluates, goes on or stops. */
+function pause(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
+  const { settings } = algorithm;
+  const reason = state.finish ?? exhausted(state.queue, state.steps, settings.maxSteps);
+  const trained = [...state.devices, ...state.departed].some(({ since }) => since.rows > 0);
+  if (reason !== null && !trained) return conclude(state, reason);
+  return andThen(closeRound(state), (closed) => {
+    if (reason !== null) return conclude(closed, reason);
+    const epochEnded = closed.epochsDone > state.epochsDone;
+    return evaluationDue(settings.evaluateEvery, closed.rounds, epochEnded)
+      ? evaluate(closed)
+      : carryOn(algorithm, closed);
+  });
+}
+
+/** Reports the round and opens the next one. */
+function closeRound(state: SharedModelState): Step {
+  const epoch = epochsTrained(state);
+  const rounds = state.rounds + 1;
+  const roundEpoch = epochsTaken(state.queue);
+  const begin = (device: SharedModelDevice) => ({
+    ...device,
+    since: nothing,
+    credit: roundEpoch > state.roundEpoch ? 0 : device.credit,
+  });
+  const devices = state.devices.map(begin);
+  const departed = state.departed.filter(({ jobs }) => jobs.length > 0).map(begin);
+  return andThen(
+    [
+      { ...state, devices, departed, rounds, roundEpoch, given: 0 },
+      [{ type: "report", report: roundReport(state, rounds, epoch) }],
+    ],
+    reportEpochs,
+  );
+}
+
+/** Reports what epochs have ended. */
+function reportEpochs(state: SharedModelState): Step {
+  const epochsDone = Math.max(state.epochsDone, epochsTrained(state));
+  return [{ ...state, epochsDone }, epochReports(state.epochsDone, epochsDone)];
+}
+
+/** Epochs of which every row is in the model. */
+function epochsTrained(state: SharedModelState): number {
+  const under = jobsOf(state).map(({ rows }) => rows[0]?.epoch ?? 0);
+  return Math.min(epochsTaken(state.queue), ...under);
+}
+
+function onDone(algorithm: SharedModelAlgorithm, state: SharedModelState, event: DoneEvent): Step {
+  const device = awaiting(state, event.device, "done");
+  const [job] = device?.jobs ?? [];
+  if (device === undefined || job === undefined) return [state, []];
+  const awaits = { step: "done", add: "applied", overwrite: "pushed" } as const;
+  const next = withJob(state, device, { awaits: awaits[job.way], seconds: event.seconds });
+  if (job.way !== "step") return [next, []];
+  return landed(algorithm, next, next.devices.find(({ id }) => id === device.id) ?? device);
+}
+
+/** The device's first job is in the model. */
+function landed(
+  algorithm: SharedModelAlgorithm,
+  state: SharedModelState,
+  device: SharedModelDevice,
+): Step {
+  const [job, ...jobs] = device.jobs;
+  if (job === undefined) return [state, []];
+  const { since } = device;
+  const { updates } = job;
+  const stale = job.way === "step" ? null : (state.steps - job.seen) * updates;
+  const change: Partial<SharedModelDevice> = {
+    jobs,
+    clock: device.clock + 1,
+    credit: device.credit + (algorithm.credit?.(device, updates) ?? updates),
+    since: {
+      rows: since.rows + countRows(job.rows),
+      updates: since.updates + updates,
+      staleness: stale === null ? since.staleness : (since.staleness ?? 0) + stale,
+      seconds: since.seconds + job.seconds,
+    },
+  };
+  return carryOn(algorithm, {
+    ...state,
+    devices: withDevice(state.devices, device.id, change),
+    departed: withDevice(state.departed, device.id, change),
+    steps: state.steps + updates,
+  });
+}
+
+function onLost(algorithm: SharedModelAlgorithm, state: SharedModelState, id: number): Step {
+  const lost = state.devices.find((device) => device.id === id);
+  if (lost === undefined) return [state, []];
+  const devices = state.devices.filter((device) => device !== lost);
+  // A blend that is under way is carried on by the others.
+  const [kept, gone] = [true, false].map((blending) =>
+    lost.jobs.filter(({ blend }) => (blend !== null) === blending),
+  );
+  const departed = [...state.departed, { ...lost, jobs: kept ?? [] }];
+  const next = { ...state, devices, departed };
+  if (devices.length === 0) return stop(giveBack(next, jobsOf(state)), "devices");
+  return carryOn(algorithm, giveBack(next, gone ?? []));
+}
+
+function giveBack(state: SharedModelState, jobs: readonly Job[]): SharedModelState {
+  const rows = jobs.flatMap((job) => job.rows);
+  const given = Math.max(0, state.given - countRows(rows));
+  return { ...state, queue: giveBackRows(state.queue, rows), given };
+}
+
+/** The device joins, at the slowest one's clock, so that it has nobody wait for it longer. */
+function enter(
+  algorithm: SharedModelAlgorithm,
+  state: SharedModelState,
+  device: CheckedDevice,
+): SharedModelState {
+  algorithm.admit?.(device);
+  const clock = Math.min(...state.devices.map((other) => other.clock));
+  const entering: SharedModelDevice = {
+    ...device,
+    batchRows: algorithm.batchRows(device, state.queue.rows),
+    jobs: [],
+    clock: clock === Infinity ? 0 : clock,
+    credit: 0,
+    learningRate: 0,
+    since: nothing,
+  };
+  return { ...state, devices: [...state.devices, entering] };
+}
+
+const nothing = { rows: 0, updates: 0, staleness: null, seconds: 0 } as const;
+
+function awaiting(
+  { devices }: SharedModelState,
+  id: number,
+  awaits: Job["awaits"],
+): SharedModelDevice | undefined {
+  return answering(devices, id, ({ jobs }) => jobs[0]?.awaits === awaits, awaits);
+}
+
+/** The state with the device's first job changed. */
+function withJob(
+  state: SharedModelState,
+  { id, jobs: [first, ...rest] }: SharedModelDevice,
+  change: Partial<Job>,
+): SharedModelState {
+  const jobs = first === undefined ? rest : [{ ...first, ...change }, ...rest];
+  return { ...state, devices: withDevice(state.devices, id, { jobs }) };
+}
