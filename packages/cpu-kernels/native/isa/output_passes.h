@@ -1,6 +1,7 @@
 // The passes of one thread over its classes, block by block.
 #pragma once
 
+#include "few_rows.h"
 #include "output_blocks.h"
 #include "rules.h"
 
@@ -42,9 +43,15 @@ HETEROSGD_INLINE void score(const OutputTask& task, const Block& block, size_t i
                             size_t stride, Ahead& ahead) {
   const size_t units = task.units.columns;
   const size_t width = task.rows.width(i);
-  panel_product<true>(block.count, width, task.layer->weights + block.first * units, units,
-                      task.hidden_panels + i * kPanel * units, width, units, Start::kRowValue,
-                      task.layer->bias + block.first, out, stride, ahead);
+  const float* weights = task.layer->weights + block.first * units;
+  const float* bias = task.layer->bias + block.first;
+  if (is_few(task.batch->rows)) {
+    ahead.fetch_all();
+    few_scores(task.batch->rows, units, block.count, task.hidden, weights, bias, out, stride, width);
+    return;
+  }
+  panel_product<true>(block.count, width, weights, units, task.hidden_panels + i * kPanel * units,
+                      width, units, Start::kRowValue, bias, out, stride, ahead);
 }
 
 HETEROSGD_INLINE float* kept_panel(const OutputTask& task, const OutputWorker& worker,
@@ -168,8 +175,8 @@ HETEROSGD_LOCAL void propagate(const OutputTask& task, OutputWorker& worker, con
   }
 }
 
-// Lets the block's gradient take effect.
-HETEROSGD_LOCAL void apply_block(const OutputTask& task, OutputWorker& worker, const Block& block,
+// Lets the gradient of the block's weights take effect.
+HETEROSGD_LOCAL void apply_weights(const OutputTask& task, OutputWorker& worker, const Block& block,
                                  bool kept) {
   const Gradient& gradient = *task.gradient;
   const size_t rows = task.batch->rows;
@@ -196,9 +203,13 @@ HETEROSGD_LOCAL void apply_block(const OutputTask& task, OutputWorker& worker, c
   if (!adds) {
     apply_gradient(gradient, weights_part(gradient), at, worker.gradient, block.count * units);
   }
+}
+
+HETEROSGD_LOCAL void apply_bias(const OutputTask& task, const OutputWorker& worker,
+                                const Block& block) {
   float* sums = worker.bias + worker.block * kLanes;
   for (size_t c = 0; c < block.count; c++) sums[c] = sum_lanes(ld(worker.bias + c * kLanes));
-  apply_gradient(gradient, bias_part(gradient), block.first, sums, block.count);
+  apply_gradient(*task.gradient, bias_part(*task.gradient), block.first, sums, block.count);
 }
 
 // Second pass of the softmax, or the only one of the sigmoid: derivatives, dHidden and gradient. In the
@@ -212,6 +223,9 @@ HETEROSGD_LOCAL void second_pass(const OutputTask& task, OutputWorker& worker) {
   if (task.d_hidden != nullptr && worker.classes.begin == worker.classes.end) {
     memset(worker.d_hidden, 0, task.batch->rows * task.units.padded * sizeof(float));
   }
+  const bool few = is_few(task.batch->rows) && task.d_hidden != nullptr &&
+                   task.gradient->rule == Rule::kAdd &&
+                   task.gradient->weights == task.layer->weights;
   OutputWorker twice = worker;  // the sigmoid passes a block's labels twice
   twice.cursors = worker.cursors + task.rows.padded;
   memcpy(twice.cursors, worker.cursors, task.batch->rows * sizeof(uint32_t));
@@ -219,8 +233,18 @@ HETEROSGD_LOCAL void second_pass(const OutputTask& task, OutputWorker& worker) {
     const bool kept = softmax && block.index < worker.kept_blocks;
     differentiate(task, twice, block, kept);
     subtract_targets(task, worker, block);
-    if (task.d_hidden != nullptr) propagate(task, worker, block);
-    if (task.wants_gradient()) apply_block(task, worker, block, kept);
+    if (few) {
+      const size_t units = task.units.columns;
+      Ahead ahead = next_weights(task, worker, block, 1);
+      ahead.fetch_all();
+      few_update(task.batch->rows, task.units, block.count, worker.tile, task.stride,
+                 task.scaled_hidden, worker.d_hidden, block.index == 0,
+                 task.gradient->weights + block.first * units);
+    } else {
+      if (task.d_hidden != nullptr) propagate(task, worker, block);
+      if (task.wants_gradient()) apply_weights(task, worker, block, kept);
+    }
+    if (task.wants_gradient()) apply_bias(task, worker, block);
   });
 }
 

@@ -126,12 +126,24 @@ HETEROSGD_INLINE uint32_t lanes_above(V a, V b) {
 }
 
 HETEROSGD_INLINE float sum_lanes(V v) {
-  float part[kLanes];
-  st(part, v);
-  for (size_t n = kLanes / 2; n > 0; n /= 2) {
-    for (size_t i = 0; i < n; i++) part[i] += part[i + n];
-  }
-  return part[0];
+#if defined(__SSE2__)
+#if HETEROSGD_LANES == 16
+  const __m512 all = reinterpret_cast<__m512>(v);
+  const __m256 half = _mm256_add_ps(_mm512_maskz_extractf32x8_ps(0xff, all, 0),
+                                    _mm512_maskz_extractf32x8_ps(0xff, all, 1));
+#elif HETEROSGD_LANES == 8
+  const __m256 half = reinterpret_cast<__m256>(v);
+#endif
+#if HETEROSGD_LANES > 4
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+#else
+  const __m128 four = reinterpret_cast<__m128>(v);
+#endif
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+#else
+  return (v[0] + v[1]) + (v[2] + v[3]);
+#endif
 }
 
 constexpr size_t least(size_t a, size_t b) { return a < b ? a : b; }

@@ -84,6 +84,11 @@ struct Ahead {
     next += 64 * now;
     lines -= now;
   }
+
+  void fetch_all() {
+    per_tile = lines;
+    fetch();
+  }
 };
 
 using TileFunction = void (*)(const float* p, size_t p_stride, const float* q, size_t q_step,
