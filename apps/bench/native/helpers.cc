@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
 
 namespace {
 
@@ -76,9 +79,19 @@ void bench_read_write(float* values, size_t length, float factor) {
   for (size_t i = 0; i < length; i++) values[i] *= factor;
 }
 
-// Three streams: two read, one written.
+// Three streams of `length` floats (a multiple of 8): two read, one written, past the caches where
+// that can be said.
 void bench_triad(float* to, const float* a, const float* b, size_t length, float factor) {
+#if defined(__AVX__)
+  const __m256 by = _mm256_set1_ps(factor);
+  for (size_t i = 0; i < length; i += 8) {
+    const __m256 product = _mm256_mul_ps(by, _mm256_load_ps(b + i));
+    _mm256_stream_ps(to + i, _mm256_add_ps(_mm256_load_ps(a + i), product));
+  }
+  _mm_sfence();
+#else
   for (size_t i = 0; i < length; i++) to[i] = a[i] + factor * b[i];
+#endif
 }
 
 // Turns logits without bias, rows x classes, into the loss's derivative by them, in place: softmax

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { accuracy } from "./accuracy.js";
 import { measureKernels } from "./kernels/kernels.js";
 import { parse, type ParseOptions } from "./parse.js";
+import { profile } from "./profile/profile.js";
 import { stepWorker } from "./step/step-worker.js";
 import { step } from "./step/step.js";
 import { unequal } from "./unequal.js";
@@ -69,6 +70,15 @@ program
   .option("--python <path>", "the interpreter that has PyTorch")
   .option("--json", "one JSON document on stdout")
   .action(step);
+
+program
+  .command("profile")
+  .description("where the time of one run goes, thread by thread and operation by operation")
+  .argument("[set]", "data set", "wordnet-hypernyms")
+  .argument("[options...]", "of heterosgd train, after --")
+  .option("--data <folder>", "folder of the data sets")
+  .option("--json", "one JSON document on stdout")
+  .action(profile);
 
 program
   .command("step-worker", { hidden: true })

@@ -34,15 +34,19 @@ export type MergeRecord = Extract<RunEvent, { type: "merge" }>;
 /**
  * Runs `heterosgd train` with these arguments in a folder that is removed afterwards.
  *
+ * @param environment - added to this process's.
  * @throws Error with what the command printed, if it fails.
  */
-export async function trainByCommand(args: readonly string[]): Promise<FinishedRun> {
+export async function trainByCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<FinishedRun> {
   const folder = mkdtempSync(join(tmpdir(), "heterosgd-bench-"));
   try {
     const child = spawn(
       process.execPath,
       [command, "train", ...args, "--out", join(folder, "run"), "--quiet", "--json"],
-      { stdio: ["ignore", "ignore", "pipe"] },
+      { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...environment } },
     );
     let complaints = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import koffi, { type LibraryHandle } from "koffi";
+import { ownFile } from "../own-files.js";
 
 /** An instruction set that the peak is measured for, and how to compile for it. */
 interface PeakBuild {
@@ -58,7 +59,7 @@ export function loadHelpers(isas: readonly string[]): Helpers {
   const compiler = process.env["CXX"] ?? "g++";
   // OpenMP's threads would spin after their loop, on the cores that OpenBLAS's own threads want next.
   process.env["OMP_WAIT_POLICY"] ??= "PASSIVE";
-  const sources = fileURLToPath(new URL("../native/", moduleFolder()));
+  const sources = fileURLToPath(ownFile("native/"));
   const folder = mkdtempSync(join(tmpdir(), "heterosgd-bench-"));
   const compile = (source: string, name: string, flags: readonly string[]) => {
     const path = join(folder, `${name}.so`);
@@ -114,10 +115,4 @@ function functionsOf(library: LibraryHandle): Omit<Helpers, "peaks"> {
       "void bench_softmax(float* logits, float* bias, float bias_scale, uint32_t* label_offsets, uint32_t* labels, size_t rows, size_t classes, int threads, float* sums, float* losses)",
     ),
   };
-}
-
-/** `src` or `dist`: the native sources lie beside both. */
-function moduleFolder(): URL {
-  const here = new URL(".", import.meta.url);
-  return here.pathname.endsWith("/machine/") ? new URL("../", here) : here;
 }

@@ -1,5 +1,6 @@
 /** Who takes part in `bench step`: each is a process of its own. */
 import { fileURLToPath } from "node:url";
+import { ownFile } from "../own-files.js";
 
 export interface Contestant {
   readonly name: string;
@@ -29,9 +30,7 @@ const torchEnvironment = {
   OPENBLAS_L2_SIZE: undefined,
 };
 
-const torchDriver = fileURLToPath(
-  new URL("../peers/torch-step.py", new URL(import.meta.url.replace("/src/step/", "/src/"))),
-);
+const torchDriver = fileURLToPath(ownFile("peers/torch-step.py"));
 
 function ours(name: string, kernels: string, threads: number, bf16 = false): Contestant {
   const options = ["--kernels", kernels, "--threads", String(threads), ...(bf16 ? ["--bf16"] : [])];
