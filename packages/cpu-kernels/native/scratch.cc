@@ -52,7 +52,8 @@ void* take_pages(size_t bytes, bool touched) {
   if (bytes >= kHugePage) {
     // A mapping of its own, so that giving it back gives it to the system.
     const size_t mapped = bytes + kHugePage;
-    void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (touched ? 0 : MAP_NORESERVE);
+    void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (raw == MAP_FAILED) return nullptr;
     const uintptr_t from = reinterpret_cast<uintptr_t>(raw);
     const uintptr_t start = (from + kHugePage - 1) / kHugePage * kHugePage;

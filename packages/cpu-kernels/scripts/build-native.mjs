@@ -42,7 +42,10 @@ async function build() {
     flags: ["-O3"],
     output: join(folder, `heterosgd-cpu-kernels.napi${libcTag()}.node`),
   });
-  return failure === undefined ? undefined : `${compiler.command} failed: ${failure}`;
+  if (failure === undefined) return undefined;
+  process.stderr.write(`${failure}\n`);
+  const telling = failure.split("\n").find((line) => /error/i.test(line));
+  return `${compiler.command} failed: ${telling ?? failure}`;
 }
 
 const reason = await build();

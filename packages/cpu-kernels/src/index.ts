@@ -1,6 +1,6 @@
 export { CpuKernelsError, type CpuKernelsErrorCode } from "./errors.js";
 export { allocateOnHugePages, nativeKernelsBytes } from "./native/native-memory.js";
-export { createNativeKernels } from "./native/native-kernels.js";
+export { createNativeKernels, type NativeKernels } from "./native/native-kernels.js";
 export {
   instructionSets,
   nativeSupport,

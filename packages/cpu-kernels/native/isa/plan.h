@@ -8,6 +8,9 @@
 namespace heterosgd {
 namespace {
 
+// Rankings are planned for so many classes a row.
+constexpr size_t kPlannedClasses = 10;
+
 // A batch of so many rows without labels is enough for taking the output layer's buffers.
 HETEROSGD_LOCAL void plan(size_t threads, Scratch& scratch, const Plan& plan) {
   const size_t layers = plan.width_count - 1;
@@ -24,7 +27,10 @@ HETEROSGD_LOCAL void plan(size_t threads, Scratch& scratch, const Plan& plan) {
   float any = 0;
   OutputTask task =
       output_task(batch, nullptr, top, Loss::kSoftmax, gradient, &any, &any, threads);
-  prepare_output(task, scratch, 0, plan.options);
+  if (!prepare_output(task, scratch, 0, plan.options)) return;
+  TopKTask ranking{plan.rows,      nullptr, &top,    least(kPlannedClasses, top.outputs), threads,
+                   Panels(plan.rows), nullptr, nullptr};
+  prepare_top_k(ranking, scratch);
 }
 
 }  // namespace

@@ -8,6 +8,11 @@ import { instructionSets, nativeSettings, type NativeKernelsOptions } from "./na
 const activations: readonly Activation[] = ["relu", "sigmoid", "tanh"];
 const losses: readonly Loss[] = ["softmax", "sigmoid"];
 
+export interface NativeKernels extends Kernels {
+  /** Bytes of work buffers that they hold now. */
+  readonly workBytes: () => number;
+}
+
 /**
  * The Kernels contract in C++: the operations at the speed of the processor, in place on any
  * `Float32Array`, shared by several threads or not. A batch is copied and checked when it is
@@ -18,7 +23,7 @@ const losses: readonly Loss[] = ["softmax", "sigmoid"];
  *
  * @throws CpuKernelsError NATIVE_UNAVAILABLE, ISA_UNSUPPORTED, KERNEL_ARGUMENT, KERNEL_MEMORY
  */
-export function createNativeKernels(options: NativeKernelsOptions = {}): Kernels {
+export function createNativeKernels(options: NativeKernelsOptions = {}): NativeKernels {
   const { addon, threads, isa, bf16, keptBytes } = nativeSettings(options);
   const handle = attempt(() =>
     addon.create(threads, instructionSets.indexOf(isa), bf16, keptBytes),
@@ -168,6 +173,14 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): Kernels
           ...([handle, slot, ownActivation, ownLoss, rows, learningRate, lossesOut] as const),
           ...flat,
         );
+      } catch (error) {
+        throw coded(error);
+      }
+    },
+
+    workBytes() {
+      try {
+        return addon.workBytes(handle);
       } catch (error) {
         throw coded(error);
       }
