@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { accuracy } from "./accuracy.js";
+import { bf16 } from "./bf16.js";
 import { measureKernels } from "./kernels/kernels.js";
 import { parse, type ParseOptions } from "./parse.js";
 import { profile } from "./profile/profile.js";
@@ -79,6 +80,15 @@ program
   .option("--data <folder>", "folder of the data sets")
   .option("--json", "one JSON document on stdout")
   .action(profile);
+
+program
+  .command("bf16")
+  .description("P@1 and time with the output layer's products in bfloat16 and without")
+  .option("--data <folder>", "folder of the data sets")
+  .option("--only <names>", "data sets, separated by commas", names)
+  .option("--seeds <list>", "seeds, separated by commas", numbers)
+  .option("--json", "one JSON document on stdout")
+  .action(bf16);
 
 program
   .command("step-worker", { hidden: true })

@@ -5,9 +5,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { DeviceUsage } from "@heterosgd/trainer";
 import { describeEnvironment, environment } from "../environment.js";
+import { filesOf } from "../named-sets.js";
 import { ownFile } from "../own-files.js";
 import { dataFolder, finalPrecision, trainByCommand, type FinishedRun } from "../run-command.js";
+import { sum } from "../statistics.js";
 import { deviceCategory, mainCategory } from "./categories.js";
 import { samplesOf, type CpuProfile } from "./cpu-profile.js";
 import { describeProfile, summariseProfile, type ThreadSamples } from "./profile-report.js";
@@ -18,18 +21,6 @@ export interface ProfileOptions {
   readonly json?: boolean;
 }
 
-const sets: Readonly<Record<string, { readonly train: string; readonly test: string }>> = {
-  "wordnet-hypernyms": {
-    train: "wordnet-hypernyms/wordnet-hypernyms.train.txt.gz",
-    test: "wordnet-hypernyms/wordnet-hypernyms.test.txt.gz",
-  },
-  "cooking-stackexchange": {
-    train: "cooking-stackexchange/cooking.train.xc.txt.gz",
-    test: "cooking-stackexchange/cooking.valid.xc.txt.gz",
-  },
-  bibtex: { train: "bibtex/bibtex.train.txt.gz", test: "bibtex/bibtex.test.txt.gz" },
-};
-
 /**
  * @param name - of a data set.
  * @param further - options of `heterosgd train`, after the files.
@@ -39,16 +30,7 @@ export async function profile(
   further: readonly string[],
   { data, json = false }: ProfileOptions,
 ): Promise<void> {
-  const set = sets[name];
-  if (set === undefined) {
-    throw new Error(`there is no data set "${name}"; there are ${Object.keys(sets).join(", ")}`);
-  }
-  const args = (folder: string) => [
-    join(folder, set.train),
-    "--test",
-    join(folder, set.test),
-    ...further,
-  ];
+  const args = (folder: string) => [...filesOf(name, folder), ...further];
   const where = environment();
   const { run, threads } = await profiledRun(args(dataFolder(data)));
   const summary = summariseProfile(threads);
@@ -61,11 +43,22 @@ export async function profile(
     return;
   }
   console.log(describeProfile(summary, start.devices));
+  console.log(describeUsage(run));
   console.log(
     `${seconds.toFixed(1)} s from the first device's start to the end; P@1 ${finalPrecision(run).toFixed(3)}`,
   );
   console.log(describeEnvironment(where));
   console.log(command);
+}
+
+/** What the devices' own clocks say. */
+function describeUsage({ end }: FinishedRun): string {
+  const usages = end.devices.flatMap(({ usage }) => usage ?? []);
+  const total = sum(usages.flatMap((usage) => Object.values(usage)));
+  const share = (activity: keyof DeviceUsage) =>
+    `${activity} ${((100 * sum(usages.map((usage) => usage[activity]))) / total).toFixed(1)} %`;
+  const activities = ["training", "evaluating", "merging", "waiting"] as const;
+  return `By the devices' own clocks: ${activities.map(share).join(", ")}.`;
 }
 
 async function profiledRun(

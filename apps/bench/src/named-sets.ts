@@ -1,0 +1,34 @@
+import { join } from "node:path";
+
+/** A data set that lies below the data folder. */
+interface NamedSet {
+  readonly train: string;
+  readonly test: string;
+}
+
+/** Data sets that are run with the command's own defaults. */
+export const namedSets = {
+  "wordnet-hypernyms": {
+    train: "wordnet-hypernyms/wordnet-hypernyms.train.txt.gz",
+    test: "wordnet-hypernyms/wordnet-hypernyms.test.txt.gz",
+  },
+  "cooking-stackexchange": {
+    train: "cooking-stackexchange/cooking.train.xc.txt.gz",
+    test: "cooking-stackexchange/cooking.valid.xc.txt.gz",
+  },
+  bibtex: { train: "bibtex/bibtex.train.txt.gz", test: "bibtex/bibtex.test.txt.gz" },
+} as const satisfies Readonly<Record<string, NamedSet>>;
+
+/**
+ * The arguments of `heterosgd train` that name a set's files.
+ *
+ * @throws Error for a set that is unknown.
+ */
+export function filesOf(name: string, folder: string): readonly string[] {
+  const sets: Readonly<Record<string, NamedSet>> = namedSets;
+  const set = Object.hasOwn(sets, name) ? sets[name] : undefined;
+  if (set === undefined) {
+    throw new Error(`there is no data set "${name}"; there are ${Object.keys(sets).join(", ")}`);
+  }
+  return [join(folder, set.train), "--test", join(folder, set.test)];
+}
