@@ -42,8 +42,8 @@ describe("a run over two unequal devices", () => {
     expect(ended.stdout).toContain(
       "on the test set (40 rows, of which 4 without labels count as 0)",
     );
-    expect(ended.stdout).toMatch(/device 0 \(cpu\) +plain/);
-    expect(ended.stdout).toMatch(/device 1 \(cpu@0\.5\) +plain/);
+    expect(ended.stdout).toMatch(/device 0 \(cpu\) +(native-|wasm)/);
+    expect(ended.stdout).toMatch(/device 1 \(cpu@0\.5\) +(native-|wasm)/);
     expect(ended.stdout).toMatch(/model +first\/model\.safetensors/);
     expect(ended.stdout).toMatch(/next +node .* predict first\/model\.safetensors test\.txt -k 5/);
   });

@@ -12,7 +12,7 @@ import {
   type TrainOptions,
 } from "../src/index.js";
 import { mortalWorker, type Fate } from "./mortal.js";
-import { ofPolicy } from "./small-run.js";
+import { devicesOf, ofPolicy } from "./small-run.js";
 import { syntheticRows } from "./synthetic.js";
 
 const ROWS = 400;
@@ -118,7 +118,11 @@ test.each(moments)(
     expect(result.metrics!.rows).toBe(100);
 
     expect(result.metrics!.precision[0]).toBe(await precisionAt1(result.parameters));
-    const again = await replay({ ...options(), devices: 3, events: ofPolicy(events) });
+    const again = await replay({
+      ...options(),
+      devices: devicesOf(events),
+      events: ofPolicy(events),
+    });
     expect(again).toEqual(result.parameters);
   },
 );

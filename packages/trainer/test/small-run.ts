@@ -1,7 +1,7 @@
 import { normalizedMerge } from "@heterosgd/merge";
 import { adaptiveSgd, type PolicyEvent } from "@heterosgd/scheduler";
 import { parseDevices } from "../src/device/device-spec.js";
-import type { RunEvent, TrainOptions } from "../src/index.js";
+import type { RunEvent, StartRecord, TrainOptions } from "../src/index.js";
 import { builtTrainer } from "./built.js";
 import { syntheticRows } from "./synthetic.js";
 
@@ -53,6 +53,13 @@ const policyEvents = new Set([
 /** What the policy saw of a run, which is what a replay needs. */
 export const ofPolicy = (events: readonly RunEvent[]) =>
   events.filter((event) => policyEvents.has(event.type)) as unknown as PolicyEvent[];
+
+/** What a run's start says of its devices, for replaying it on the same kernels. */
+export function devicesOf(events: readonly RunEvent[]): StartRecord["devices"] {
+  const start = events.find((event) => event.type === "start");
+  if (start === undefined) throw new Error("the run has no start");
+  return start.devices;
+}
 
 /** Trains, and keeps the events. */
 export async function recorded(changes: Partial<TrainOptions> = {}) {

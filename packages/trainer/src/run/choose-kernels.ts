@@ -53,7 +53,7 @@ export function chooseKernels(
       `the native kernels can't be had: ${reason ?? ""}; ask for "auto", which takes what there is`,
     );
   }
-  const name = choice === "auto" ? "plain" : choice;
+  const name = choice === "auto" ? "wasm" : choice;
   const why = reason === null ? "" : ` (the native kernels are not available: ${reason})`;
   if (bf16) throw noBf16(`the ${name} kernels have none${why}`);
   const threaded = devices.find(({ threads }) => threads > 1);
