@@ -18,10 +18,10 @@ template <bool kRowMajor>
 HETEROSGD_LOCAL void edge_product(size_t rows, size_t width, size_t filled, const float* p,
                                   size_t p_stride, const float* q, size_t q_step, size_t inner,
                                   Start start, float* out, size_t out_stride, float* edge,
-                                  Ahead& ahead) {
+                                  Ahead& ahead, bool pairs = false) {
   if (filled == width) {
     panel_product<kRowMajor>(rows, width, p, p_stride, q, q_step, inner, start, nullptr, out,
-                             out_stride, ahead);
+                             out_stride, ahead, pairs);
     return;
   }
   if (start == Start::kTarget) {
@@ -30,7 +30,7 @@ HETEROSGD_LOCAL void edge_product(size_t rows, size_t width, size_t filled, cons
     }
   }
   panel_product<kRowMajor>(rows, width, p, p_stride, q, q_step, inner, start, nullptr, edge, width,
-                           ahead);
+                           ahead, pairs);
   for (size_t m = 0; m < rows; m++) {
     const float* from = edge + m * width;
     float* to = out + m * out_stride;

@@ -1,7 +1,6 @@
 // The passes of one thread over its classes, block by block.
 #pragma once
 
-#include "few_rows.h"
 #include "output_blocks.h"
 #include "rules.h"
 
@@ -38,9 +37,20 @@ HETEROSGD_INLINE Ahead next_weights(const OutputTask& task, const OutputWorker& 
   return Ahead(task.layer->weights + first * units, count * units, tiles);
 }
 
+// What has to be done before a block's scores.
+HETEROSGD_INLINE void prepare_scores(const OutputTask& task, OutputWorker& worker, const Block& block) {
+#if HETEROSGD_BF16
+  if (!task.pairs) return;
+  const size_t units = task.units.columns;
+  pair_neighbours(task.layer->weights + block.first * units, block.count, units, worker.weights);
+#else
+  (void)task, (void)worker, (void)block;
+#endif
+}
+
 // Scores of a block for the i-th panel of rows.
-HETEROSGD_INLINE void score(const OutputTask& task, const Block& block, size_t i, float* out,
-                            size_t stride, Ahead& ahead) {
+HETEROSGD_INLINE void score(const OutputTask& task, const OutputWorker& worker, const Block& block,
+                            size_t i, float* out, size_t stride, Ahead& ahead) {
   const size_t units = task.units.columns;
   const size_t width = task.rows.width(i);
   const float* weights = task.layer->weights + block.first * units;
@@ -48,6 +58,13 @@ HETEROSGD_INLINE void score(const OutputTask& task, const Block& block, size_t i
   if (is_few(task.batch->rows)) {
     ahead.fetch_all();
     few_scores(task.batch->rows, units, block.count, task.hidden, weights, bias, out, stride, width);
+    return;
+  }
+  if (task.pairs) {
+    const size_t pairs = pair_count(units);
+    panel_product<true>(block.count, width, worker.weights, pairs,
+                        task.hidden_panels + i * kPanel * pairs, width, pairs, Start::kRowValue, bias,
+                        out, stride, ahead, true);
     return;
   }
   panel_product<true>(block.count, width, weights, units, task.hidden_panels + i * kPanel * units,
@@ -72,11 +89,12 @@ HETEROSGD_LOCAL void first_pass(const OutputTask& task, OutputWorker& worker) {
   for_blocks(worker, [&](const Block& block) {
     Ahead ahead = next_weights(task, worker, block, tile_count(block.count, task.rows));
     const size_t end = block.first + block.count;
+    prepare_scores(task, worker, block);
     for (size_t i = 0; i < task.rows.count; i++) {
       const size_t from = i * kPanel;
       const size_t width = task.rows.width(i);
       const float* scores = worker.scores;
-      score(task, block, i, worker.scores, width, ahead);
+      score(task, worker, block, i, worker.scores, width, ahead);
       pass_labels(task, worker, from, from + task.rows.filled(i), end, [&](size_t row, size_t c) {
         worker.losses[row] -= scores[(c - block.first) * width + row - from] * task.targets[row];
       });
@@ -109,6 +127,7 @@ HETEROSGD_LOCAL void differentiate(const OutputTask& task, OutputWorker& worker,
                                    bool kept) {
   const size_t stride = task.stride;
   Ahead ahead;
+  if (!kept) prepare_scores(task, worker, block);
   for (size_t i = 0; i < task.rows.count; i++) {
     const size_t from = i * kPanel;
     const bool whole = task.rows.width(i) == kPanel;
@@ -127,7 +146,7 @@ HETEROSGD_LOCAL void differentiate(const OutputTask& task, OutputWorker& worker,
       }
       continue;
     }
-    score(task, block, i, tile, stride, ahead);
+    score(task, worker, block, i, tile, stride, ahead);
     if (task.loss == Loss::kSigmoid) {
       const size_t end = least(task.batch->rows, from + kPanel);
       pass_labels(task, worker, from, end, block.first + block.count, [&](size_t row, size_t c) {
@@ -166,12 +185,22 @@ HETEROSGD_LOCAL void propagate(const OutputTask& task, OutputWorker& worker, con
   Ahead ahead = next_weights(task, worker, block, tile_count(rows, task.units));
   for (size_t i = 0; i < task.units.count; i++) {
     const size_t width = task.units.width(i);
-    float* weights = worker.weights + i * kPanel * block.count;
+    const Start start = block.index == 0 ? Start::kZero : Start::kTarget;
+    float* out = worker.d_hidden + i * kPanel * rows;
+#if HETEROSGD_BF16
+    if (task.pairs) {
+      const size_t pairs = pair_count(block.count);
+      pack_row_pairs(task.layer->weights + block.first * units, block.count, units, task.units, i, 1.0f,
+                     worker.weights);
+      panel_product<false>(rows, width, worker.by_classes, task.stride, worker.weights, width, pairs,
+                           start, nullptr, out, width, ahead, true);
+      continue;
+    }
+#endif
     pack_panel(task.layer->weights + block.first * units, block.count, units, task.units, i, 1.0f,
-               weights);
-    panel_product<false>(rows, width, worker.tile, task.stride, weights, width, block.count,
-                         block.index == 0 ? Start::kZero : Start::kTarget, nullptr,
-                         worker.d_hidden + i * kPanel * rows, width, ahead);
+               worker.weights);
+    panel_product<false>(rows, width, worker.tile, task.stride, worker.weights, width, block.count,
+                         start, nullptr, out, width, ahead);
   }
 }
 
@@ -195,9 +224,17 @@ HETEROSGD_LOCAL void apply_weights(const OutputTask& task, OutputWorker& worker,
     const Start start = adds || row > 0 ? Start::kTarget : Start::kZero;
     for (size_t i = 0; i < task.units.count; i++) {
       const size_t width = task.units.width(i);
-      edge_product<true>(block.count, width, task.units.filled(i), worker.tile + row, task.stride,
-                         task.scaled_hidden + i * kPanel * rows + row * width, width, count, start,
-                         out + i * kPanel, units, worker.edge, ahead);
+      const size_t filled = task.units.filled(i);
+      if (task.pairs) {
+        const float* hidden = task.scaled_hidden + i * kPanel * pair_count(rows) + row / 2 * width;
+        edge_product<true>(block.count, width, filled, worker.by_rows + row / 2, task.stride / 2,
+                           hidden, width, pair_count(count), start, out + i * kPanel, units,
+                           worker.edge, ahead, true);
+        continue;
+      }
+      const float* hidden = task.scaled_hidden + i * kPanel * rows + row * width;
+      edge_product<true>(block.count, width, filled, worker.tile + row, task.stride, hidden, width,
+                         count, start, out + i * kPanel, units, worker.edge, ahead);
     }
   }
   if (!adds) {
@@ -233,6 +270,12 @@ HETEROSGD_LOCAL void second_pass(const OutputTask& task, OutputWorker& worker) {
     const bool kept = softmax && block.index < worker.kept_blocks;
     differentiate(task, twice, block, kept);
     subtract_targets(task, worker, block);
+#if HETEROSGD_BF16
+    if (task.pairs && task.goes_back()) {
+      pair_tile(worker.tile, block.count, task.rows.padded, task.stride, worker.by_rows,
+                worker.by_classes);
+    }
+#endif
     if (few) {
       const size_t units = task.units.columns;
       Ahead ahead = next_weights(task, worker, block, 1);

@@ -5,7 +5,9 @@
 // then vertical over vectors of rows, and both products of the backward pass read them in order.
 #pragma once
 
+#include "few_rows.h"
 #include "gemm.h"
+#include "pairs.h"
 #include "parallel.h"
 
 namespace heterosgd {
@@ -35,6 +37,7 @@ enum OutputScratch : unsigned {
   kGradientBuffer,
   kEdgeBuffer,
   kBiasBuffer,
+  kPairsBuffer,
   kBestBuffer,
   kBestIdsBuffer,
   kTopKBuffer,
@@ -46,6 +49,8 @@ struct OutputWorker {
   size_t block;        // classes of its blocks (of the last one fewer)
   size_t kept_blocks;  // how many of them keep their exponentials
   float* tile;         // block x stride: scores or derivatives
+  float* by_rows;      // with pairs: the derivatives in pairs of rows,
+  float* by_classes;   // and in pairs of classes
   float* scores;       // block x kPanel: scores of one panel of rows
   float* kept;         // kept_blocks x block x padded rows: exponentials, panel by panel
   float* kept_maxima;  // kept_blocks x padded rows: what they are relative to
@@ -54,7 +59,7 @@ struct OutputWorker {
   float* lows;         // a row: what rounding left out of the sum
   double* losses;      // a row: minus its labels' scores; with the sigmoid the loss
   uint32_t* cursors;   // a row: its first label that no earlier block has; twice
-  float* weights;      // the block's weights as they were, in panels of units
+  float* weights;      // the block's weights as they were, in panels of units (or pairs)
   float* d_hidden;     // in panels of units
   float* gradient;     // block x units, for a rule
   float* edge;         // for panels that aren't full
@@ -73,6 +78,7 @@ struct OutputTask {
   Panels rows;
   Panels units;
   size_t stride;          // elements from one class of a tile to the next
+  bool pairs;             // whether products are in bfloat16, and all that is packed in pairs
   bool streams;           // whether kept exponentials are too many for the caches
   float* hidden_panels;   // hidden rows transposed, in panels of rows
   float* scaled_hidden;   // times the gradient's scale, in panels of units
@@ -137,8 +143,14 @@ HETEROSGD_LOCAL bool prepare_worker(OutputTask& task, Scratch& scratch, size_t t
   worker.losses = static_cast<double*>(scratch.bytes(kLossBuffer, at, padded * sizeof(double)));
   worker.cursors = scratch.words(kCursorBuffer, at, 2 * padded);
   worker.bias = floats(kBiasBuffer, worker.block * (kLanes + 1));
-  if (task.d_hidden != nullptr) {
+  if (task.pairs) {
+    worker.by_rows = floats(kPairsBuffer, worker.block * task.stride);
+    worker.by_classes = worker.by_rows == nullptr ? nullptr : worker.by_rows + worker.block / 2 * task.stride;
+  }
+  if (task.d_hidden != nullptr || task.pairs) {
     worker.weights = floats(kWeightsBuffer, worker.block * task.units.padded);
+  }
+  if (task.d_hidden != nullptr) {
     worker.d_hidden = floats(kDHiddenBuffer, rows * task.units.padded);
   }
   if (task.wants_gradient()) {
@@ -157,6 +169,7 @@ HETEROSGD_LOCAL bool prepare_output(OutputTask& task, Scratch& scratch, size_t f
   const size_t rows = task.batch->rows;
   const size_t padded = task.rows.padded;
   const size_t kept = most(padded, task.stride) * task.layer->outputs;
+  task.pairs = HETEROSGD_BF16 && options.bf16 && !is_few(rows);
   task.streams = least(kept, options.kept_floats) > kStreamedFloats;
   task.workers = static_cast<OutputWorker*>(
       scratch.bytes(kWorkersBuffer, first_thread, task.threads * sizeof(OutputWorker)));
@@ -189,12 +202,25 @@ HETEROSGD_LOCAL bool prepare_output(OutputTask& task, Scratch& scratch, size_t f
 HETEROSGD_LOCAL void pack_hidden(const OutputTask& task, size_t thread) {
   const size_t rows = task.batch->rows;
   const size_t units = task.units.columns;
+  const float scale = task.gradient->rule == Rule::kAdd ? task.gradient->scale : 1.0f;
+  const size_t scaled_panels = task.wants_gradient() ? task.units.count : 0;
+#if HETEROSGD_BF16
+  if (task.pairs) {
+    for (size_t i = thread; i < task.rows.count; i += task.threads) {
+      pack_transposed_pairs(task.hidden, units, task.rows, i,
+                            task.hidden_panels + i * kPanel * pair_count(units));
+    }
+    for (size_t i = thread; i < scaled_panels; i += task.threads) {
+      pack_row_pairs(task.hidden, rows, units, task.units, i, scale,
+                     task.scaled_hidden + i * kPanel * pair_count(rows));
+    }
+    return;
+  }
+#endif
   for (size_t i = thread; i < task.rows.count; i += task.threads) {
     pack_transposed(task.hidden, units, units, task.rows, i, task.hidden_panels + i * kPanel * units);
   }
-  if (!task.wants_gradient()) return;
-  const float scale = task.gradient->rule == Rule::kAdd ? task.gradient->scale : 1.0f;
-  for (size_t i = thread; i < task.units.count; i += task.threads) {
+  for (size_t i = thread; i < scaled_panels; i += task.threads) {
     pack_panel(task.hidden, rows, units, task.units, i, scale, task.scaled_hidden + i * kPanel * rows);
   }
 }

@@ -19,10 +19,27 @@ constexpr size_t kPanel = 2 * kLanes;
 // What a tile's sums start from.
 enum class Start { kZero, kTarget, kRowValue };
 
+// One step of a tile's sums. With pairs, each element is two numbers in bfloat16 as `pairs.h` lays them
+// out, and a step multiplies and adds both.
+template <bool kPairs>
+HETEROSGD_INLINE V add_step(const float* p, V b, V sum) {
+#if HETEROSGD_BF16
+  if constexpr (kPairs) {
+    int32_t pair;
+    memcpy(&pair, p, sizeof(pair));
+    const VI a = pair - VI{};
+    return reinterpret_cast<V>(_mm512_dpbf16_ps(reinterpret_cast<__m512>(sum),
+                                                reinterpret_cast<__m512bh>(a),
+                                                reinterpret_cast<__m512bh>(b)));
+  }
+#endif
+  return fma(splat(*p), b, sum);
+}
+
 // out[m][j] = start + sum over k < inner of p[m * p_row + k * p_step] * q[k * q_step + j], for `R` rows
 // m and `N` vectors of columns j. Rows of `out` are out_row apart. `start` is 0, out[m][j] itself or
 // row_values[m].
-template <size_t R, size_t N>
+template <size_t R, size_t N, bool kPairs>
 HETEROSGD_INLINE void tile(const float* __restrict p, size_t p_row, size_t p_step,
                            const float* __restrict q, size_t q_step, size_t inner, Start start,
                            const float* row_values, float* out, size_t out_row) {
@@ -51,9 +68,8 @@ HETEROSGD_INLINE void tile(const float* __restrict p, size_t p_row, size_t p_ste
     for (size_t j = 0; j < N; j++) b[j] = ld(q + j * kLanes);
 #pragma GCC unroll 12
     for (size_t m = 0; m < R; m++) {
-      const V a = splat(p[m * p_row]);
 #pragma GCC unroll 2
-      for (size_t j = 0; j < N; j++) sum[m][j] = fma(a, b[j], sum[m][j]);
+      for (size_t j = 0; j < N; j++) sum[m][j] = add_step<kPairs>(p + m * p_row, b[j], sum[m][j]);
     }
     p += p_step;
     q += q_step;
@@ -96,37 +112,48 @@ using TileFunction = void (*)(const float* p, size_t p_stride, const float* q, s
                               size_t out_row);
 
 // `kRowMajor`: p's rows are p_stride apart and its steps one element. Otherwise the other way round.
-template <size_t R, size_t N, bool kRowMajor>
+template <size_t R, size_t N, bool kRowMajor, bool kPairs>
 HETEROSGD_LOCAL __attribute__((noinline)) void tile_function(
     const float* p, size_t p_stride, const float* q, size_t q_step, size_t inner, Start start,
     const float* row_values, float* out, size_t out_row) {
-  tile<R, N>(p, kRowMajor ? p_stride : 1, kRowMajor ? 1 : p_stride, q, q_step, inner, start,
+  tile<R, N, kPairs>(p, kRowMajor ? p_stride : 1, kRowMajor ? 1 : p_stride, q, q_step, inner, start,
              row_values, out, out_row);
 }
 
-template <size_t N, bool kRowMajor>
+template <size_t N, bool kRowMajor, bool kPairs>
 struct Tiles {
+#define HETEROSGD_TILE(rows) tile_function<rows, N, kRowMajor, kPairs>
   static constexpr TileFunction of[] = {
-      tile_function<1, N, kRowMajor>,  tile_function<2, N, kRowMajor>,
-      tile_function<3, N, kRowMajor>,  tile_function<4, N, kRowMajor>,
-      tile_function<5, N, kRowMajor>,  tile_function<6, N, kRowMajor>,
+      HETEROSGD_TILE(1),  HETEROSGD_TILE(2),  HETEROSGD_TILE(3), HETEROSGD_TILE(4),
+      HETEROSGD_TILE(5),  HETEROSGD_TILE(6),
 #if HETEROSGD_LANES == 16 || defined(__aarch64__)
-      tile_function<7, N, kRowMajor>,  tile_function<8, N, kRowMajor>,
-      tile_function<9, N, kRowMajor>,  tile_function<10, N, kRowMajor>,
-      tile_function<11, N, kRowMajor>, tile_function<12, N, kRowMajor>,
+      HETEROSGD_TILE(7),  HETEROSGD_TILE(8),  HETEROSGD_TILE(9), HETEROSGD_TILE(10),
+      HETEROSGD_TILE(11), HETEROSGD_TILE(12),
 #endif
   };
+#undef HETEROSGD_TILE
 };
 
+template <bool kRowMajor>
+HETEROSGD_INLINE const TileFunction* tile_functions(size_t width, bool pairs) {
+#if HETEROSGD_BF16
+  if (pairs) {
+    return width == kPanel ? Tiles<2, kRowMajor, true>::of : Tiles<1, kRowMajor, true>::of;
+  }
+#endif
+  (void)pairs;
+  return width == kPanel ? Tiles<2, kRowMajor, false>::of : Tiles<1, kRowMajor, false>::of;
+}
+
 // `tile` for any number of rows, over `width` (kPanel or kLanes) columns: by tiles of about equal
-// height, so that no thin one is left at the end.
+// height, so that no thin one is left at the end. With `pairs`, p and q hold pairs, and `inner`,
+// `p_stride` and `q_step` count them.
 template <bool kRowMajor>
 HETEROSGD_LOCAL void panel_product(size_t rows, size_t width, const float* p, size_t p_stride,
                                    const float* q, size_t q_step, size_t inner, Start start,
                                    const float* row_values, float* out, size_t out_row,
-                                   Ahead& ahead) {
-  const TileFunction* functions =
-      width == kPanel ? Tiles<2, kRowMajor>::of : Tiles<1, kRowMajor>::of;
+                                   Ahead& ahead, bool pairs = false) {
+  const TileFunction* functions = tile_functions<kRowMajor>(width, pairs);
   const size_t tiles = (rows + kTileRows - 1) / kTileRows;
   for (size_t i = 0, m = 0; i < tiles; i++) {
     const size_t end = rows * (i + 1) / tiles;
