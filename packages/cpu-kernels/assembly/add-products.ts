@@ -1,5 +1,40 @@
-/** Products whose vectors run over columns of plain rows, added to what is there. */
+/**
+ * Products whose vectors run over columns of plain rows, added to what is there. The loops have the
+ * form that `products.ts` explains.
+ */
 import { multiplyAdd } from "./simd";
+
+/**
+ * Packs `rows` rows of `width` floats, times `scale`, into panels of eight columns: the first eight
+ * elements of each row, then the next … and what is left of each. Read down as they lie, rows a power
+ * of two long would all fall into the same few sets of the first cache.
+ */
+export function packColumns(
+  source: usize,
+  rows: usize,
+  width: usize,
+  scale: f32,
+  panels: usize,
+): void {
+  const stride = width << 2;
+  const blockedBytes = (width & ~7) << 2;
+  const end = source + rows * stride;
+  const factor = f32x4.splat(scale);
+  for (let j: usize = 0; j < blockedBytes; j += 32) {
+    for (let p = source + j; p < end; p += stride) {
+      v128.store(panels, f32x4.mul(v128.load(p), factor));
+      v128.store(panels, f32x4.mul(v128.load(p, 16), factor), 16);
+      panels += 32;
+    }
+  }
+  if (blockedBytes == stride) return;
+  for (; source < end; source += stride) {
+    for (let j = blockedBytes; j < stride; j += 4) {
+      store<f32>(panels, load<f32>(source + j) * scale);
+      panels += 4;
+    }
+  }
+}
 
 /**
  * `out[i][j] += Σk d[k·dStep + i·dRow] · q[k][j]` for `rows` rows i, `inner` terms k and `width`
@@ -17,34 +52,77 @@ export function addProducts(
   out: usize,
 ): void {
   const stride = width << 2;
+  const tail = q + ((width & ~7) << 2);
+  addPanels(d, dRow, dStep, rows, inner, q, stride, 32, tail, stride, width, out);
+}
+
+/**
+ * The same where `q` was packed by columns, `packedRows` rows of it, of which those from `first` on
+ * are multiplied.
+ */
+export function addPackedProducts(
+  d: usize,
+  dRow: usize,
+  dStep: usize,
+  rows: usize,
+  inner: usize,
+  panels: usize,
+  packedRows: usize,
+  first: usize,
+  width: usize,
+  out: usize,
+): void {
+  const panel = packedRows << 5;
+  const tailStride = (width & 7) << 2;
+  const tail = panels + (width >> 3) * panel + first * tailStride;
+  const q = panels + (first << 5);
+  addPanels(d, dRow, dStep, rows, inner, q, 32, panel, tail, tailStride, width, out);
+}
+
+/**
+ * Eight columns of `q` begin every `panel` bytes, their rows are `qStride` bytes apart; the columns
+ * that no eight are left for are at `tail`.
+ */
+function addPanels(
+  d: usize,
+  dRow: usize,
+  dStep: usize,
+  rows: usize,
+  inner: usize,
+  q: usize,
+  qStride: usize,
+  panel: usize,
+  tail: usize,
+  tailStride: usize,
+  width: usize,
+  out: usize,
+): void {
+  if (inner == 0) return;
+  const stride = width << 2;
   const blocked = rows & ~3;
-  let j: usize = 0;
-  for (; j + 8 <= width; j += 8) {
-    let o = out + (j << 2);
+  const left = width & 7;
+  for (let j = width >> 3; j > 0; j--) {
+    let o = out;
     let p = d;
-    const column = q + (j << 2);
     let i: usize = 0;
-    if (dRow == 4) {
-      for (; i < blocked; i += 4) {
-        addByRow(p, dStep, inner, column, stride, o);
-        p += 16;
-        o += stride << 2;
-      }
-    } else {
-      for (; i < blocked; i += 4) {
-        addByTerm(p, dRow, inner, column, stride, o);
-        p += dRow << 2;
-        o += stride << 2;
-      }
+    for (; i < blocked; i += 4) {
+      if (dRow == 4) addByRow(p, dStep, inner, q, qStride, o, stride);
+      else addByTerm(p, dRow, inner, q, qStride, o, stride);
+      p += dRow << 2;
+      o += stride << 2;
     }
-  }
-  if (j < width) {
-    for (let i: usize = 0; i < blocked; i++) {
-      addRow(d + i * dRow, dStep, inner, q + (j << 2), stride, out + i * stride + (j << 2), width - j);
+    for (; i < rows; i++) {
+      addRow(p, dStep, inner, q, qStride, o, 8);
+      p += dRow;
+      o += stride;
     }
+    q += panel;
+    out += 32;
   }
-  for (let i = blocked; i < rows; i++) {
-    addRow(d + i * dRow, dStep, inner, q, stride, out + i * stride, width);
+  for (let i: usize = 0; left != 0 && i < rows; i++) {
+    addRow(d, dStep, inner, tail, tailStride, out, left);
+    d += dRow;
+    out += stride;
   }
 }
 
@@ -54,8 +132,9 @@ function addByRow(
   dStep: usize,
   inner: usize,
   q: usize,
-  stride: usize,
+  qStride: usize,
   out: usize,
+  stride: usize,
 ): void {
   const o1 = out + stride;
   const o2 = o1 + stride;
@@ -72,7 +151,7 @@ function addByRow(
   let b: v128;
   let w: v128;
   let k = inner;
-  for (; k >= 2; k -= 2) {
+  while (true) {
     a = v128.load(q);
     b = v128.load(q, 16);
     w = v128.load32_splat(d);
@@ -87,7 +166,8 @@ function addByRow(
     w = v128.load32_splat(d, 12);
     c30 = multiplyAdd(w, a, c30);
     c31 = multiplyAdd(w, b, c31);
-    q += stride;
+    if (k == 1) break;
+    q += qStride;
     d += dStep;
 
     a = v128.load(q);
@@ -104,24 +184,10 @@ function addByRow(
     w = v128.load32_splat(d, 12);
     c30 = multiplyAdd(w, a, c30);
     c31 = multiplyAdd(w, b, c31);
-    q += stride;
+    k -= 2;
+    if (k == 0) break;
+    q += qStride;
     d += dStep;
-  }
-  if (k != 0) {
-    a = v128.load(q);
-    b = v128.load(q, 16);
-    w = v128.load32_splat(d);
-    c00 = multiplyAdd(w, a, c00);
-    c01 = multiplyAdd(w, b, c01);
-    w = v128.load32_splat(d, 4);
-    c10 = multiplyAdd(w, a, c10);
-    c11 = multiplyAdd(w, b, c11);
-    w = v128.load32_splat(d, 8);
-    c20 = multiplyAdd(w, a, c20);
-    c21 = multiplyAdd(w, b, c21);
-    w = v128.load32_splat(d, 12);
-    c30 = multiplyAdd(w, a, c30);
-    c31 = multiplyAdd(w, b, c31);
   }
   v128.store(out, c00);
   v128.store(out, c01, 16);
@@ -139,8 +205,9 @@ function addByTerm(
   dRow: usize,
   inner: usize,
   q: usize,
-  stride: usize,
+  qStride: usize,
   out: usize,
+  stride: usize,
 ): void {
   const o1 = out + stride;
   const o2 = o1 + stride;
@@ -160,7 +227,7 @@ function addByTerm(
   let b: v128;
   let w: v128;
   let k = inner;
-  for (; k >= 2; k -= 2) {
+  while (true) {
     a = v128.load(q);
     b = v128.load(q, 16);
     w = v128.load32_splat(d0);
@@ -175,7 +242,8 @@ function addByTerm(
     w = v128.load32_splat(d3);
     c30 = multiplyAdd(w, a, c30);
     c31 = multiplyAdd(w, b, c31);
-    q += stride;
+    if (k == 1) break;
+    q += qStride;
 
     a = v128.load(q);
     b = v128.load(q, 16);
@@ -191,27 +259,13 @@ function addByTerm(
     w = v128.load32_splat(d3, 4);
     c30 = multiplyAdd(w, a, c30);
     c31 = multiplyAdd(w, b, c31);
-    q += stride;
+    k -= 2;
+    if (k == 0) break;
+    q += qStride;
     d0 += 8;
     d1 += 8;
     d2 += 8;
     d3 += 8;
-  }
-  if (k != 0) {
-    a = v128.load(q);
-    b = v128.load(q, 16);
-    w = v128.load32_splat(d0);
-    c00 = multiplyAdd(w, a, c00);
-    c01 = multiplyAdd(w, b, c01);
-    w = v128.load32_splat(d1);
-    c10 = multiplyAdd(w, a, c10);
-    c11 = multiplyAdd(w, b, c11);
-    w = v128.load32_splat(d2);
-    c20 = multiplyAdd(w, a, c20);
-    c21 = multiplyAdd(w, b, c21);
-    w = v128.load32_splat(d3);
-    c30 = multiplyAdd(w, a, c30);
-    c31 = multiplyAdd(w, b, c31);
   }
   v128.store(out, c00);
   v128.store(out, c01, 16);
@@ -223,61 +277,48 @@ function addByTerm(
   v128.store(o3, c31, 16);
 }
 
-/** One row of `width` columns: 16, 4 and 1 at a time. */
+/** One row of up to eight columns. */
 function addRow(
   d: usize,
   dStep: usize,
   inner: usize,
   q: usize,
-  stride: usize,
+  qStride: usize,
   out: usize,
   width: usize,
 ): void {
-  let j: usize = 0;
-  for (; j + 16 <= width; j += 16) {
+  const end = d + inner * dStep;
+  if (width == 8) {
     let c0 = v128.load(out);
     let c1 = v128.load(out, 16);
-    let c2 = v128.load(out, 32);
-    let c3 = v128.load(out, 48);
-    let p = d;
-    let r = q;
-    for (let k: usize = 0; k < inner; k++) {
+    for (let p = d; p < end; p += dStep) {
       const w = v128.load32_splat(p);
-      c0 = multiplyAdd(w, v128.load(r), c0);
-      c1 = multiplyAdd(w, v128.load(r, 16), c1);
-      c2 = multiplyAdd(w, v128.load(r, 32), c2);
-      c3 = multiplyAdd(w, v128.load(r, 48), c3);
-      p += dStep;
-      r += stride;
+      c0 = multiplyAdd(w, v128.load(q), c0);
+      c1 = multiplyAdd(w, v128.load(q, 16), c1);
+      q += qStride;
     }
     v128.store(out, c0);
     v128.store(out, c1, 16);
-    v128.store(out, c2, 32);
-    v128.store(out, c3, 48);
-    out += 64;
-    q += 64;
+    return;
   }
-  for (; j + 4 <= width; j += 4) {
+  if (width >= 4) {
     let c = v128.load(out);
-    let p = d;
     let r = q;
-    for (let k: usize = 0; k < inner; k++) {
+    for (let p = d; p < end; p += dStep) {
       c = multiplyAdd(v128.load32_splat(p), v128.load(r), c);
-      p += dStep;
-      r += stride;
+      r += qStride;
     }
     v128.store(out, c);
     out += 16;
     q += 16;
+    width -= 4;
   }
-  for (; j < width; j++) {
+  for (; width > 0; width--) {
     let c = load<f32>(out);
-    let p = d;
     let r = q;
-    for (let k: usize = 0; k < inner; k++) {
+    for (let p = d; p < end; p += dStep) {
       c += load<f32>(p) * load<f32>(r);
-      p += dStep;
-      r += stride;
+      r += qStride;
     }
     store<f32>(out, c);
     out += 4;
@@ -306,21 +347,5 @@ export function sumColumns(d: usize, rows: usize, width: usize, scale: f32, out:
       p += stride;
     }
     store<f32>(out + (j << 2), total * scale);
-  }
-}
-
-/** `target[i] = scale · source[i]`. */
-export function scaleInto(source: usize, count: usize, scale: f32, target: usize): void {
-  const factor = f32x4.splat(scale);
-  let i: usize = 0;
-  for (; i + 4 <= count; i += 4) {
-    v128.store(target, f32x4.mul(v128.load(source), factor));
-    source += 16;
-    target += 16;
-  }
-  for (; i < count; i++) {
-    store<f32>(target, load<f32>(source) * scale);
-    source += 4;
-    target += 4;
   }
 }

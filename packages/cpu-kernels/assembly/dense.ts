@@ -1,11 +1,12 @@
 /** Dense hidden layers. */
 import { activate, multiplyByDerivative } from "./activation";
-import { addProducts, scaleInto, sumColumns } from "./add-products";
+import { addPackedProducts, addProducts, packColumns, sumColumns } from "./add-products";
 import * as gradient from "./gradient";
 import { dot, pack, packedLanes, scores } from "./products";
 
-/** From this many rows on, packing the weights pays. */
+/** From so many rows on, packing the weights pays, forward and backward. */
 const packedRows: usize = 4;
+const packedRowsBackward: usize = 16;
 
 /**
  * `out = activation(input · Wᵀ + bias)`. `panels` has room for the packed weights, `staging` for
@@ -78,9 +79,9 @@ function addToRows(bias: usize, units: usize, rows: usize, out: usize): void {
 }
 
 /**
- * Backward: derivatives go to `dInput`, the gradient where `setGradient` said. `scaled` has room
- * for the input (needed where it is scaled), `sums` for the gradient of the bias, and under a rule
- * of the weights.
+ * Backward: derivatives go to `dInput`, the gradient where `setGradient` said. `panels` has room
+ * for the packed weights, `scaled` for the input, `sums` for the gradient of the bias, and under a
+ * rule of the weights.
  */
 export function denseBackward(
   rows: usize,
@@ -92,31 +93,32 @@ export function denseBackward(
   outputs: usize,
   dOutputs: usize,
   dInput: usize,
+  panels: usize,
   scaled: usize,
   sums: usize,
 ): void {
   const stride = units << 2;
   multiplyByDerivative(activation, outputs, dOutputs, rows * units);
   memory.fill(dInput, 0, (rows * inputs) << 2);
-  addProducts(dOutputs, stride, 4, rows, units, weights, inputs, dInput);
-
-  let source = input;
-  if (gradient.scale != 1) {
-    scaleInto(input, rows * inputs, gradient.scale, scaled);
-    source = scaled;
-  }
-  if (gradient.kind == gradient.add) {
-    addProducts(dOutputs, 4, stride, units, rows, source, inputs, gradient.weights);
+  if (rows < packedRowsBackward) {
+    addProducts(dOutputs, stride, 4, rows, units, weights, inputs, dInput);
   } else {
-    const count = units * inputs;
-    memory.fill(sums, 0, count << 2);
-    addProducts(dOutputs, 4, stride, units, rows, source, inputs, sums);
+    packColumns(weights, units, inputs, 1, panels);
+    addPackedProducts(dOutputs, stride, 4, rows, units, panels, units, 0, inputs, dInput);
+  }
+
+  packColumns(input, rows, inputs, gradient.scale, scaled);
+  const isRule = gradient.kind != gradient.add;
+  const target = isRule ? sums : gradient.weights;
+  if (isRule) memory.fill(sums, 0, (units * inputs) << 2);
+  addPackedProducts(dOutputs, 4, stride, units, rows, scaled, rows, 0, inputs, target);
+  if (isRule) {
     gradient.apply(
       gradient.weights,
       gradient.weightsFirst,
       gradient.weightsSecond,
       sums,
-      count,
+      units * inputs,
     );
   }
   sumColumns(dOutputs, rows, units, gradient.scale, sums);

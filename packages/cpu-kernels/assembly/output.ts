@@ -6,7 +6,7 @@
  * A block's scores are class-major, so that sums over classes run down vector lanes (one row of the
  * batch each) and both gradient products read contiguous memory.
  */
-import { addProducts, scaleInto } from "./add-products";
+import { addPackedProducts, addProducts, packColumns } from "./add-products";
 import * as gradient from "./gradient";
 import {
   addLogSumExp,
@@ -22,10 +22,12 @@ import {
 import { pack, packedLanes, scores } from "./products";
 import { sum } from "./simd";
 
-/** Classes of a block: 48 KiB of weights at 128 units. */
-export const blockClasses: usize = 96;
-/** Rows whose hidden activations are multiplied with a block at a time; they stay in the first cache. */
-const rowsAtOnce: usize = 64;
+/** Classes of a block: 24 KiB of weights at 128 units. */
+export const blockClasses: usize = 48;
+/** Rows whose derivatives are multiplied at a time; their panels stay in the first cache. */
+const rowsAtOnce: usize = 256;
+/** From this many rows on, packing a block's weights pays. */
+const packedRows: usize = 64;
 
 const softmax = 0;
 
@@ -35,12 +37,15 @@ let units: usize = 0;
 let stride: usize = 0;
 let weights: usize = 0;
 let dHidden: usize = 0;
+/** The hidden rows, scaled and packed by columns. */
 let scaledHidden: usize = 0;
+/** Room for a block's weights, packed by columns. */
+let weightPanels: usize = 0;
 let gradientRoom: usize = 0;
 
 /**
- * The whole operation; see the contract. `dHidden` 0: none is wanted. `panels` has room for the
- * packed hidden rows, `scaled` for a copy of them, `tile` for a block's scores, `kept` for those of
+ * The whole operation; see the contract. `dHidden` 0: none is wanted. `panels` and `scaled`
+ * have room for the packed hidden rows, `weightRoom` for a block's weights, `tile` for a block's scores, `kept` for those of
  * `keptBlocks` blocks and `keptMaxima` for one row of a tile for each; `rowState` for 5 floats for
  * every lane, `room` for a block's gradient (rules only) and its bias's.
  */
@@ -60,6 +65,7 @@ export function output(
   losses: usize,
   panels: usize,
   scaled: usize,
+  weightRoom: usize,
   tile: usize,
   tileStride: usize,
   kept: usize,
@@ -73,7 +79,8 @@ export function output(
   stride = tileStride << 2;
   weights = layerWeights;
   dHidden = derivatives;
-  scaledHidden = hidden;
+  scaledHidden = scaled;
+  weightPanels = weightRoom;
   gradientRoom = room;
   const lanes = packedLanes(rows);
   const laneBytes = lanes << 2;
@@ -86,10 +93,7 @@ export function output(
 
   pack(hidden, rows, units, panels);
   if (dHidden != 0) memory.fill(dHidden, 0, (rows * units) << 2);
-  if (gradient.kind != gradient.none && gradient.scale != 1) {
-    scaleInto(hidden, rows * units, gradient.scale, scaled);
-    scaledHidden = scaled;
-  }
+  if (gradient.kind != gradient.none) packColumns(hidden, rows, units, gradient.scale, scaled);
   clearRows(lanes, maxima, sums, totals);
   maskRows(rows, lanes, labelOffsets, masks);
   const backward = dHidden != 0 || gradient.kind != gradient.none;
@@ -177,8 +181,11 @@ function markLabels(
 export function propagate(first: usize, count: usize, tile: usize): void {
   const width = units << 2;
   const at = first * width;
-  if (dHidden != 0) {
+  if (dHidden != 0 && rows < packedRows) {
     addProducts(tile, 4, stride, rows, count, weights + at, units, dHidden);
+  } else if (dHidden != 0) {
+    packColumns(weights + at, count, units, 1, weightPanels);
+    addPackedProducts(tile, 4, stride, rows, count, weightPanels, count, 0, units, dHidden);
   }
   if (gradient.kind == gradient.none) return;
   const isRule = gradient.kind != gradient.add;
@@ -189,8 +196,8 @@ export function propagate(first: usize, count: usize, tile: usize): void {
   }
   for (let row: usize = 0; row < rows; row += rowsAtOnce) {
     const own = min(rowsAtOnce, rows - row);
-    const source = scaledHidden + row * width;
-    addProducts(tile + (row << 2), stride, 4, count, own, source, units, target);
+    const d = tile + (row << 2);
+    addPackedProducts(d, stride, 4, count, own, scaledHidden, rows, row, units, target);
   }
   if (isRule) {
     const places = gradient.weights + at;

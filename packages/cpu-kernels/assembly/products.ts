@@ -1,6 +1,10 @@
 /**
  * The dense products, in register tiles of four rows by eight columns. Larger tiles would need more
- * registers than the engine has: 8 sums, 2 vectors loaded and 1 multiplier of 15.
+ * registers than the engine has: 8 sums, 2 vectors, 4 multipliers and a product of 15.
+ *
+ * The engine moves all loads between two branches before the arithmetic. So two terms in a row would
+ * need 6 registers more, unless there is a branch between them; the loops below leave there when the
+ * number of terms is odd, which makes up for a loop over what is left as well. (From 26 to 38 GF/s.)
  *
  * Two kinds. `scores` has its vectors over lanes of a packed operand (`pack`): samples of a batch,
  * or units of a layer. `addProducts…` have theirs over columns of plain rows, and need no packing.
@@ -143,9 +147,8 @@ function scoreEight(
   let a: v128;
   let b: v128;
   let w: v128;
-  const end = panel + (inner << 5);
-  const blockedEnd = panel + ((inner & ~3) << 5);
-  while (panel < blockedEnd) {
+  let k = inner;
+  while (true) {
     a = v128.load(panel);
     b = v128.load(panel, 16);
     w = v128.load32_splat(w0);
@@ -160,6 +163,7 @@ function scoreEight(
     w = v128.load32_splat(w3);
     c30 = multiplyAdd(w, a, c30);
     c31 = multiplyAdd(w, b, c31);
+    if (k == 1) break;
 
     a = v128.load(panel, 32);
     b = v128.load(panel, 48);
@@ -175,63 +179,13 @@ function scoreEight(
     w = v128.load32_splat(w3, 4);
     c30 = multiplyAdd(w, a, c30);
     c31 = multiplyAdd(w, b, c31);
-
-    a = v128.load(panel, 64);
-    b = v128.load(panel, 80);
-    w = v128.load32_splat(w0, 8);
-    c00 = multiplyAdd(w, a, c00);
-    c01 = multiplyAdd(w, b, c01);
-    w = v128.load32_splat(w1, 8);
-    c10 = multiplyAdd(w, a, c10);
-    c11 = multiplyAdd(w, b, c11);
-    w = v128.load32_splat(w2, 8);
-    c20 = multiplyAdd(w, a, c20);
-    c21 = multiplyAdd(w, b, c21);
-    w = v128.load32_splat(w3, 8);
-    c30 = multiplyAdd(w, a, c30);
-    c31 = multiplyAdd(w, b, c31);
-
-    a = v128.load(panel, 96);
-    b = v128.load(panel, 112);
-    w = v128.load32_splat(w0, 12);
-    c00 = multiplyAdd(w, a, c00);
-    c01 = multiplyAdd(w, b, c01);
-    w = v128.load32_splat(w1, 12);
-    c10 = multiplyAdd(w, a, c10);
-    c11 = multiplyAdd(w, b, c11);
-    w = v128.load32_splat(w2, 12);
-    c20 = multiplyAdd(w, a, c20);
-    c21 = multiplyAdd(w, b, c21);
-    w = v128.load32_splat(w3, 12);
-    c30 = multiplyAdd(w, a, c30);
-    c31 = multiplyAdd(w, b, c31);
-
-    panel += 128;
-    w0 += 16;
-    w1 += 16;
-    w2 += 16;
-    w3 += 16;
-  }
-  while (panel < end) {
-    a = v128.load(panel);
-    b = v128.load(panel, 16);
-    w = v128.load32_splat(w0);
-    c00 = multiplyAdd(w, a, c00);
-    c01 = multiplyAdd(w, b, c01);
-    w = v128.load32_splat(w1);
-    c10 = multiplyAdd(w, a, c10);
-    c11 = multiplyAdd(w, b, c11);
-    w = v128.load32_splat(w2);
-    c20 = multiplyAdd(w, a, c20);
-    c21 = multiplyAdd(w, b, c21);
-    w = v128.load32_splat(w3);
-    c30 = multiplyAdd(w, a, c30);
-    c31 = multiplyAdd(w, b, c31);
-    panel += 32;
-    w0 += 4;
-    w1 += 4;
-    w2 += 4;
-    w3 += 4;
+    k -= 2;
+    if (k == 0) break;
+    panel += 64;
+    w0 += 8;
+    w1 += 8;
+    w2 += 8;
+    w3 += 8;
   }
   v128.store(out, c00);
   v128.store(out, c01, 16);

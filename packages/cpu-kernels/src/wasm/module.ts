@@ -45,6 +45,7 @@ export interface WasmFunctions {
     losses: number,
     panels: number,
     scaled: number,
+    weightRoom: number,
     tile: number,
     tileStride: number,
     kept: number,
@@ -63,6 +64,7 @@ export interface WasmFunctions {
     outputs: number,
     dOutputs: number,
     dInput: number,
+    panels: number,
     scaled: number,
     sums: number,
   ): void;

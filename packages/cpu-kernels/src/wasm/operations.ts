@@ -4,9 +4,9 @@ import type { Capacity, RowsPlace } from "./batch-slot.js";
 import type { WasmFunctions } from "./module.js";
 import type { Scratch } from "./scratch.js";
 import {
+  blockBytes,
   blockClasses,
   counterBytes,
-  gradientBytes,
   keptBlocks,
   keptBytesOf,
   packedLanes,
@@ -79,6 +79,7 @@ export function createOperations(
   const panels = scratch.buffer();
   const staging = scratch.buffer();
   const scaled = scratch.buffer();
+  const weightPanels = scratch.buffer();
   const tile = scratch.buffer();
   const kept = scratch.buffer();
   const keptMaxima = scratch.buffer();
@@ -128,13 +129,14 @@ export function createOperations(
         losses,
         panels(panelBytes(most, inputs)),
         scaled(kind === gradientNumbers.none ? 0 : 4 * most * inputs),
+        weightPanels(dHidden === 0 ? 0 : blockBytes(outputs, inputs)),
         tile(tileBytes(most, outputs)),
         tileStride(batch.rows),
         kept(room),
         keptBlocks(batch.rows, outputs, room),
         keptMaxima(room / blockClasses),
         rowState(rowStateBytes(most)),
-        gradientRoom(gradientBytes(outputs, inputs, hasRule(kind))),
+        gradientRoom(blockBytes(outputs, inputs, hasRule(kind))),
       );
     },
 
@@ -150,6 +152,7 @@ export function createOperations(
         outputs,
         dOutputs,
         dInput,
+        panels(panelBytes(units, inputs)),
         scaled(4 * Math.max(rows, capacity.rows) * inputs),
         gradientRoom(4 * units * (hasRule(kind) ? inputs : 1)),
       );

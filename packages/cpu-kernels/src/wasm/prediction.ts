@@ -1,10 +1,10 @@
 import type { ParameterLayout, UpdateRule } from "@heterosgd/model";
 import { toLines } from "./scratch.js";
 import {
+  blockBytes,
   blockClasses,
   counterBytes,
   defaultKeptBytes,
-  gradientBytes,
   indicesAhead,
   keptBlocks,
   keptBytesOf,
@@ -63,12 +63,13 @@ export function wasmKernelsBytes(
     ]) +
     largest(dense.map(({ outputs }) => stagingBytes(maxRows, outputs))) +
     largest(layout.layers.slice(1).map(({ inputs }) => 4 * maxRows * inputs)) +
+    toLines(blockBytes(labels, units)) +
     toLines(tileBytes(maxRows, labels)) +
     toLines(kept) +
     toLines(kept / blockClasses) +
     toLines(rowStateBytes(maxRows)) +
     largest([
-      gradientBytes(labels, units, hasRule),
+      blockBytes(labels, units, hasRule),
       4 * layout.layers[0]!.outputs,
       ...dense.map(({ inputs, outputs }) => 4 * outputs * (hasRule ? inputs : 1)),
     ])

@@ -4,7 +4,7 @@
  */
 
 /** Classes of a block, as `assembly/output.ts` has it. */
-export const blockClasses = 96;
+export const blockClasses = 48;
 /** Indices behind a batch's last that the kernels read ahead. */
 export const indicesAhead = 8;
 /** Room in which the radix sort counts. */
@@ -32,14 +32,14 @@ export const tileBytes = (rows: number, classes: number): number =>
   4 * Math.min(blockClasses, classes) * tileStride(rows);
 /** A maximum, a sum, a mask and a float64 for each row. */
 export const rowStateBytes = (rows: number): number => 20 * packedLanes(rows);
-/** A block's gradient, or its bias's alone where no rule needs it. */
-export const gradientBytes = (classes: number, units: number, hasRule: boolean): number =>
-  4 * Math.min(blockClasses, classes) * (hasRule ? units : 1);
+/** A block's weights or their gradient, or its bias's alone where no rule needs it. */
+export const blockBytes = (classes: number, units: number, withWeights = true): number =>
+  4 * Math.min(blockClasses, classes) * (withWeights ? units : 1);
 
 /** Blocks of classes whose exponentials are kept, if `bytes` may be. */
 export function keptBlocks(rows: number, classes: number, bytes: number): number {
-  const blockBytes = 4 * blockClasses * tileStride(rows);
-  return Math.min(Math.ceil(classes / blockClasses), Math.floor(bytes / blockBytes));
+  const most = Math.floor(bytes / keptBytesOf(1, rows));
+  return Math.min(Math.ceil(classes / blockClasses), most);
 }
 
 /** Bytes of so many kept blocks. */
