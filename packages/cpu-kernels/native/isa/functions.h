@@ -24,7 +24,8 @@ HETEROSGD_INLINE V exponential(V x) {
   p = fma(p, r, splat(1.6666520e-1f));
   p = fma(p, r, splat(4.9999993e-1f));
   p = fma(p, r * r, r) + 1.0f;
-  const VI scale = (reinterpret_cast<VI>(t) << 23) + 0x3f800000;
+  // Without signs, since NaN may overflow.
+  const VU scale = (reinterpret_cast<VU>(t) << 23) + 0x3f800000u;
   return p * reinterpret_cast<V>(scale);
 }
 

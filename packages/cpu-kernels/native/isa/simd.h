@@ -29,6 +29,7 @@ constexpr size_t kLanes = HETEROSGD_LANES;
 // Loads and stores need no alignment, and see any float array.
 typedef float V __attribute__((vector_size(HETEROSGD_LANES * 4), aligned(4), may_alias));
 typedef int32_t VI __attribute__((vector_size(HETEROSGD_LANES * 4), aligned(4), may_alias));
+typedef uint32_t VU __attribute__((vector_size(HETEROSGD_LANES * 4), aligned(4), may_alias));
 
 HETEROSGD_INLINE V ld(const float* p) { return *reinterpret_cast<const V*>(p); }
 HETEROSGD_INLINE void st(float* p, V v) { *reinterpret_cast<V*>(p) = v; }
