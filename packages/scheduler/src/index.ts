@@ -1,4 +1,7 @@
 export type * from "./contract.js";
+export { absSgd } from "./abs-sgd/policy.js";
+export type { AbsSgdOptions } from "./abs-sgd/options.js";
+export type { AbsSgdDevice, AbsSgdState } from "./abs-sgd/state.js";
 export { adaptiveHogbatch } from "./adaptive-hogbatch/policy.js";
 export type { AdaptiveHogbatchOptions } from "./adaptive-hogbatch/policy.js";
 export { adaptiveSgdDefaults } from "./adaptive-sgd/options.js";

@@ -9,6 +9,7 @@ import type {
   PolicyEvent,
   PolicySetup,
   Report,
+  RoundReport,
 } from "../src/index.js";
 
 /** Weights by updates; by batch sizes if all made equally many. */
@@ -48,6 +49,10 @@ function freeze<T>(value: T): T {
 
 export function mergeReports(reports: readonly Report[]): readonly MergeReport[] {
   return reports.filter((report): report is MergeReport => report.type === "merge");
+}
+
+export function roundReports(reports: readonly Report[]): readonly RoundReport[] {
+  return reports.filter((report): report is RoundReport => report.type === "round");
 }
 
 export function commandsOf<T extends Command["type"]>(

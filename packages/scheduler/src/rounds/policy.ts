@@ -105,7 +105,7 @@ function on(algorithm: RoundAlgorithm, state: RoundState, event: PolicyEvent): S
 
 /** A round, unless the run is over. */
 function beginRound(algorithm: RoundAlgorithm, state: RoundState): Step {
-  const { settings, keepsReplicas, restarts } = algorithm;
+  const { settings, keepsReplicas } = algorithm;
   const reason = state.finish ?? exhausted(state.queue, state.steps, settings.maxSteps);
   const behind = !state.drained && state.devices.length > 0;
   if (reason !== null && behind) return startMerge(algorithm, state);
@@ -117,7 +117,7 @@ function beginRound(algorithm: RoundAlgorithm, state: RoundState): Step {
   const dealt = deal(algorithm, { ...state, phase: "working", devices, joined: [], fullRows });
   const first = dealt.devices.find(({ share }) => share.length > 0)?.share[0] ?? [];
   const learningRate = learningRateOf(settings, state.queue.rows, first);
-  const again = restarts?.(learningRate, state.learningRate) === true;
+  const again = algorithm.restarts?.(learningRate, state.learningRate) === true;
   const pulling = dealt.devices.map((device) => ({
     ...device,
     pulled: !keepsReplicas || again || device.fresh,

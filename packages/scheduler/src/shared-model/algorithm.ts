@@ -64,7 +64,7 @@ export interface SharedModelAlgorithm {
   readonly name: string;
   readonly settings: RunSettings;
   readonly maxBatchRows: number;
-  /** Rows of a round, null for a quarter of an epoch. */
+  /** Rows of a round, null for a quarter of an epoch and at least a job for each device. */
   readonly roundRows: number | null;
   models(devices: readonly DeviceInfo[]): readonly ModelName[];
   /** Jobs that may be outstanding at a device. */

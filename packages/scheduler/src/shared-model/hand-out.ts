@@ -4,7 +4,7 @@ import { withDevice } from "../common/devices.js";
 import { sum } from "../common/numbers.js";
 import { evaluationDue } from "../common/run.js";
 import { learningRateOf } from "../learning-rate.js";
-import { countRows, epochsTaken, rowsLeftInEpoch, takeRows } from "../row-queue.js";
+import { countRows, epochsTaken, rowsLeft, rowsLeftInEpoch, takeRows } from "../row-queue.js";
 import type {
   Job,
   Order,
@@ -15,19 +15,20 @@ import type {
 
 type Step = Transition<SharedModelState>;
 
-/** Whether anything may be handed out before this round ends. */
+/** Whether anything may be handed out at all. */
 export function hasMore(algorithm: SharedModelAlgorithm, state: SharedModelState): boolean {
-  return (
-    state.finish === null && updatesLeft(algorithm, state) > 0 && !roundGivenOut(algorithm, state)
-  );
+  return state.finish === null && updatesLeft(algorithm, state) > 0 && rowsLeft(state.queue) > 0;
 }
 
 /** Whether all rows of this round are handed out; none is of two epochs. */
 export function roundGivenOut(
-  { roundRows }: SharedModelAlgorithm,
-  { queue, roundEpoch, given }: SharedModelState,
+  algorithm: SharedModelAlgorithm,
+  { queue, roundEpoch, given, devices }: SharedModelState,
 ): boolean {
-  return epochsTaken(queue) > roundEpoch || given >= (roundRows ?? Math.ceil(queue.rows / 4));
+  if (epochsTaken(queue) > roundEpoch) return true;
+  // A round that all wait for at its end has work for everybody.
+  const oneEach = sum(devices, (device) => algorithm.order(device).rows);
+  return given >= (algorithm.roundRows ?? Math.max(Math.ceil(queue.rows / 4), oneEach));
 }
 
 /** Whether all wait for each other at the end of this round. */
@@ -42,7 +43,7 @@ export function pausesAfter(
 }
 
 /** Updates that may still be handed out in this run. */
-export function updatesLeft({ settings }: SharedModelAlgorithm, state: SharedModelState): number {
+function updatesLeft({ settings }: SharedModelAlgorithm, state: SharedModelState): number {
   return settings.maxSteps - state.steps - sum(jobsOf(state), ({ updates }) => updates);
 }
 
@@ -73,9 +74,9 @@ export function give(
   state: SharedModelState,
   asking: SharedModelDevice,
 ): Step {
-  const { settings, resize } = algorithm;
+  const { settings } = algorithm;
   const others = state.devices.filter(({ id }) => id !== asking.id);
-  const batchRows = resize?.(asking, others, state.queue.rows) ?? asking.batchRows;
+  const batchRows = algorithm.resize?.(asking, others, state.queue.rows) ?? asking.batchRows;
   const device = { ...asking, batchRows };
   const order = algorithm.order(device);
   const [queue, rows] = takeRows(state.queue, rowsWithin(order, updatesLeft(algorithm, state)));

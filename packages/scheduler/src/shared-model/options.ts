@@ -2,7 +2,7 @@
 export interface RoundRowsOption {
   /**
    * Rows between two reports; an evaluation every so many "merges" counts these. A quarter of an
-   * epoch if left out.
+   * epoch if left out, and at least a batch for each device.
    */
   readonly roundRows?: number;
 }

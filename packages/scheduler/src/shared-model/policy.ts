@@ -16,7 +16,7 @@ import {
   newRun,
   stop,
 } from "../common/run.js";
-import { countRows, epochsTaken, giveBackRows, rowsLeft } from "../row-queue.js";
+import { countRows, epochsTaken, giveBackRows } from "../row-queue.js";
 import { andThen } from "../transition.js";
 import type {
   Job,
@@ -31,7 +31,7 @@ import {
   nextFree,
   overwriteCommand,
   pausesAfter,
-  updatesLeft,
+  roundGivenOut,
 } from "./hand-out.js";
 import { roundReport } from "./report.js";
 
@@ -126,18 +126,15 @@ function handOut(algorithm: SharedModelAlgorithm, state: SharedModelState): Step
   let step: Step = [state, []];
   for (;;) {
     const [current] = step;
-    if (hasMore(algorithm, current)) {
-      const device = nextFree(algorithm, current);
-      if (device === undefined) return step;
-      step = andThen(step, (next) => give(algorithm, next, device));
-    } else {
-      const more =
-        current.finish === null &&
-        updatesLeft(algorithm, current) > 0 &&
-        rowsLeft(current.queue) > 0;
-      if (!more || pausesAfter(algorithm, current)) return step;
+    if (!hasMore(algorithm, current)) return step;
+    if (roundGivenOut(algorithm, current)) {
+      if (pausesAfter(algorithm, current)) return step;
       step = andThen(step, closeRound);
+      continue;
     }
+    const device = nextFree(algorithm, current);
+    if (device === undefined) return step;
+    step = andThen(step, (next) => give(algorithm, next, device));
   }
 }
 
@@ -145,8 +142,7 @@ function handOut(algorithm: SharedModelAlgorithm, state: SharedModelState): Step
 function pause(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
   const { settings } = algorithm;
   const reason = state.finish ?? exhausted(state.queue, state.steps, settings.maxSteps);
-  const trained = [...state.devices, ...state.departed].some(({ since }) => since.rows > 0);
-  if (reason !== null && !trained) return conclude(state, reason);
+  if (reason !== null && !hasTrained(state)) return conclude(state, reason);
   return andThen(closeRound(state), (closed) => {
     if (reason !== null) return conclude(closed, reason);
     const epochEnded = closed.epochsDone > state.epochsDone;
@@ -154,6 +150,11 @@ function pause(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
       ? evaluate(closed)
       : carryOn(algorithm, closed);
   });
+}
+
+/** Whether anything has got into the model since the last report. */
+function hasTrained({ devices, departed }: SharedModelState): boolean {
+  return [...devices, ...departed].some(({ since }) => since.rows > 0);
 }
 
 /** Reports the round and opens the next one. */
@@ -239,7 +240,10 @@ function onLost(algorithm: SharedModelAlgorithm, state: SharedModelState, id: nu
   );
   const departed = [...state.departed, { ...lost, jobs: kept ?? [] }];
   const next = { ...state, devices, departed };
-  if (devices.length === 0) return stop(giveBack(next, jobsOf(state)), "devices");
+  if (devices.length === 0) {
+    const left = giveBack({ ...next, departed: departed.map(idle) }, jobsOf(state));
+    return andThen(hasTrained(left) ? closeRound(left) : [left, []], (end) => stop(end, "devices"));
+  }
   return carryOn(algorithm, giveBack(next, gone ?? []));
 }
 
@@ -267,6 +271,10 @@ function enter(
     since: nothing,
   };
   return { ...state, devices: [...state.devices, entering] };
+}
+
+function idle(device: SharedModelDevice): SharedModelDevice {
+  return { ...device, jobs: [] };
 }
 
 const nothing = { rows: 0, updates: 0, staleness: null, seconds: 0 } as const;

@@ -1,0 +1,197 @@
+import type { BlendedEvent, DoneEvent, Policy, PolicyEvent, Transition } from "../contract.js";
+import {
+  answering,
+  checkedDevice,
+  checkedSetup,
+  unexpected,
+  withDevice,
+} from "../common/devices.js";
+import type { CheckedDevice } from "../common/devices.js";
+import { conclude, evaluate, evaluationDue, exhausted, newRun, stop } from "../common/run.js";
+import { andThen } from "../transition.js";
+import { resolve } from "./options.js";
+import type { AbsSgdOptions, Settings } from "./options.js";
+import { completeReduction, startReduction } from "./reduce.js";
+import { allRows, emptyAccumulator, giveBack, rowsPending } from "./state.js";
+import type { AbsSgdDevice, AbsSgdState } from "./state.js";
+import { allFrozen, allIdle, workOn } from "./work.js";
+
+type Step = Transition<AbsSgdState>;
+
+/**
+ * ABS-SGD: devices synchronise delayed gradients, and go on computing while they do; the batch of a
+ * fast device simply gets larger.
+ *
+ * ```text
+ * at each border of micro-batches:  if round t waits for i:  S_i <- G_i;  G_i <- 0;  w_i <- w_t
+ *                                   G_i += Σ∇ℓ(w_i; q rows)
+ * all S_i in:                       w_{t+1} <- w_t − η_t·ΣS/Σc, while devices go on;  t <- t + 1
+ * ```
+ *
+ * S was computed at w_{t−1}, but for the first update, which has nothing before it. Weights are by
+ * rows. All pause, with their sums kept, while the model is evaluated. At the end of the rows, the
+ * last step or a `finish` the micro-batches in flight are completed and all sums reduced, in at most
+ * two more rounds; if the `finish` comes while the model is evaluated, the run ends with that very
+ * model, and the sums' rows go back to the queue.
+ *
+ * A device lost before the reduction is asked for takes all rows back that are not in the model.
+ * Once it is asked for, its frozen sum counts, and only what it computed since goes back. A device
+ * that joins begins between two reductions and takes part from the next one on, so that its gradients
+ * are one update old as well. Needs plain SGD.
+ *
+ * Queue depth: one micro-batch, so that the next border is near. A round is one update of the global
+ * model, a step one micro-batch.
+ *
+ * Source: paper B (arXiv 2308.15164); micro-batches, the options, the end of the run, failures and
+ * joining are ours.
+ *
+ * @throws {@link SchedulerError} as `adaptiveSgd` does.
+ */
+export function absSgd(options: AbsSgdOptions): Policy<AbsSgdState> {
+  const settings = resolve(options);
+  return {
+    name: "abs-sgd",
+    maxBatchRows: settings.microBatch,
+    models: (devices) => [
+      "global",
+      "next",
+      ...(settings.momentum > 0 ? (["previous"] as const) : []),
+      ...devices.flatMap(
+        ({ id }) => [`replica:${id}`, `gradient:${id}:0`, `gradient:${id}:1`] as const,
+      ),
+    ],
+    start: (setup) =>
+      carryOn(settings, {
+        ...newRun(settings, setup.rows),
+        devices: [],
+        joined: checkedSetup(setup),
+        reducing: null,
+        pausing: false,
+        trained: 0,
+        learningRate: 0,
+      }),
+    next: (state, event) => (state.phase === "stopped" ? [state, []] : on(settings, state, event)),
+  };
+}
+
+function on(settings: Settings, state: AbsSgdState, event: PolicyEvent): Step {
+  switch (event.type) {
+    case "done":
+      return onDone(settings, state, event);
+    case "pushed": {
+      const device = answering(state.devices, event.device, ({ pushes }) => pushes > 0, "pushed");
+      if (device === undefined) return [state, []];
+      const change = { pushes: device.pushes - 1 };
+      return carryOn(settings, withChanged(state, device.id, change));
+    }
+    case "blended":
+      return onBlended(settings, state, event);
+    case "evaluated":
+      if (state.phase !== "evaluating" || event.id !== state.evaluated)
+        throw unexpected("evaluated");
+      return state.finish === null
+        ? carryOn(settings, { ...state, phase: "working" })
+        : stop(giveBack(state, state.devices, rowsPending), state.finish);
+    case "lost":
+      return onLost(settings, state, event.device);
+    case "joined": {
+      const device = checkedDevice(event.device, [...state.devices, ...state.joined]);
+      return carryOn(settings, { ...state, joined: [...state.joined, device] });
+    }
+    case "finish":
+      return carryOn(settings, {
+        ...state,
+        finish: state.finish ?? event.reason,
+        pausing: false,
+      });
+    case "applied":
+      throw unexpected(event.type);
+  }
+}
+
+/** Has devices work; reduces when all have frozen; evaluates or ends when all are idle. */
+function carryOn(settings: Settings, state: AbsSgdState): Step {
+  if (state.phase !== "working") return [state, []];
+  return andThen(workOn(settings, enter(state)), (next) => {
+    if (next.reducing !== null) return [next, []];
+    if (next.pausing) return allIdle(next) ? evaluate({ ...next, pausing: false }) : [next, []];
+    if (!allFrozen(next)) return [next, []];
+    if (next.devices.some(({ frozen }) => (frozen?.microBatches ?? 0) > 0)) {
+      return startReduction(settings, next);
+    }
+    // Those whose sums were waited for are lost: the others begin the round anew.
+    if (next.devices.some(({ frozen }) => frozen !== null)) {
+      const devices = next.devices.map((device) => ({ ...device, frozen: null }));
+      return carryOn(settings, { ...next, devices });
+    }
+    const reason = next.finish ?? exhausted(next.queue, next.steps, settings.maxSteps);
+    return reason === null ? [next, []] : conclude(next, reason);
+  });
+}
+
+function onDone(settings: Settings, state: AbsSgdState, event: DoneEvent): Step {
+  const owes = ({ working }: AbsSgdDevice) => working.length > 0;
+  const device = answering(state.devices, event.device, owes, "done");
+  if (device === undefined) return [state, []];
+  const { filled, working } = device;
+  return carryOn(
+    settings,
+    withChanged(state, device.id, {
+      working: [],
+      filled: {
+        ...filled,
+        rows: [...filled.rows, ...working],
+        microBatches: filled.microBatches + 1,
+        seconds: filled.seconds + event.seconds,
+      },
+    }),
+  );
+}
+
+function onBlended(settings: Settings, state: AbsSgdState, { id }: BlendedEvent): Step {
+  const { reducing } = state;
+  if (reducing === null || reducing.round !== id) throw unexpected("blended");
+  return andThen(completeReduction(settings, state, reducing), (next) => {
+    const epochEnded = next.epochsDone > state.epochsDone;
+    const due = evaluationDue(settings.evaluateEvery, next.rounds, epochEnded);
+    return carryOn(settings, { ...next, pausing: due && next.finish === null });
+  });
+}
+
+function onLost(settings: Settings, state: AbsSgdState, id: number): Step {
+  const joined = state.joined.filter((device) => device.id !== id);
+  const left = { ...state, joined };
+  const lost = state.devices.filter((device) => device.id === id && !device.lost);
+  const reduced = state.reducing !== null && lost.some(({ frozen }) => frozen !== null);
+  const gone: Partial<AbsSgdDevice> = { lost: true, filled: emptyAccumulator, working: [] };
+  const next = reduced
+    ? withChanged(giveBack(left, lost, rowsPending), id, gone)
+    : {
+        ...giveBack(left, lost, allRows),
+        devices: state.devices.filter((device) => device.id !== id || device.lost),
+      };
+  const nobody = joined.length === 0 && next.devices.every((device) => device.lost);
+  return nobody ? stop(giveBack(next, next.devices, allRows), "devices") : carryOn(settings, next);
+}
+
+/** Takes in those that have joined, unless a reduction is under way or the model evaluated. */
+function enter(state: AbsSgdState): AbsSgdState {
+  if (state.reducing !== null || state.pausing || state.joined.length === 0) return state;
+  return { ...state, devices: [...state.devices, ...state.joined.map(freshDevice)], joined: [] };
+}
+
+function freshDevice(device: CheckedDevice): AbsSgdDevice {
+  return {
+    ...device,
+    filling: 0,
+    filled: emptyAccumulator,
+    working: [],
+    frozen: null,
+    pushes: 0,
+    lost: false,
+  };
+}
+
+function withChanged(state: AbsSgdState, id: number, change: Partial<AbsSgdDevice>): AbsSgdState {
+  return { ...state, devices: withDevice(state.devices, id, change) };
+}
