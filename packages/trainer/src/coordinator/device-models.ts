@@ -31,21 +31,28 @@ export function ownModelCounts(
   return { replicas, accumulators: own.length - replicas };
 }
 
-/** All models: those that the devices hold, and memory taken here for the rest. */
-export function collectModels(
+/** Takes the memory of the models that belong to no device. @throws CpuKernelsError KERNEL_MEMORY */
+export function takeSharedModels(
   names: readonly ModelName[],
   shape: ModelShape,
   rule: UpdateRule | null,
-  opened: readonly DeviceOpened[],
   memory: KernelMemory,
-): ModelTable {
+): ReadonlyMap<ModelName, ModelMemory> {
   const { length } = parameterLayout(shape);
+  const shared = names.filter((name) => !name.includes(":"));
+  return new Map(shared.map((name) => [name, takeSharedModel(memory, length, rule)]));
+}
+
+/** All models: those that the devices hold, and the others. */
+export function collectModels(
+  names: readonly ModelName[],
+  opened: readonly DeviceOpened[],
+  shared: ReadonlyMap<ModelName, ModelMemory>,
+): ModelTable {
   const all = new Map<ModelName, ModelMemory>();
   opened.forEach(({ models }, id) =>
     ownModels(names, id).forEach((name, i) => all.set(name, models[i]!)),
   );
-  for (const name of names) {
-    if (!all.has(name)) all.set(name, takeSharedModel(memory, length, rule));
-  }
+  for (const [name, model] of shared) all.set(name, model);
   return createModelTable(all);
 }

@@ -5,7 +5,7 @@ import type { KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { createKernelMemory, kernelsSetup } from "../device/kernel-memory.js";
 import { startDevice, type SupervisedDevice } from "../device/supervisor.js";
-import { attachCall, collectModels, ownModelCounts } from "./device-models.js";
+import { attachCall, collectModels, ownModelCounts, takeSharedModels } from "./device-models.js";
 import type { ModelTable } from "./model-table.js";
 
 const OPEN_TIMEOUT_MS = 300_000;
@@ -51,7 +51,7 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
   const memory = createKernelMemory(chosen);
   const started = specs.map((spec, id) => startDevice(deviceName(id, spec), workerUrl));
   try {
-    const opened = await Promise.all(
+    const opening = Promise.all(
       started.map((device, id) =>
         device.call(OPEN_TIMEOUT_MS, (api) =>
           api.open({
@@ -64,7 +64,11 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
         ),
       ),
     );
-    const models = collectModels(names, setup.shape, setup.rule, opened, memory);
+    opening.catch(() => undefined);
+    // Fresh memory takes its time: here it is taken while the devices take theirs.
+    const shared = takeSharedModels(names, setup.shape, setup.rule, memory);
+    const opened = await opening;
+    const models = collectModels(names, opened, shared);
     await Promise.all(
       started.map((device, id) =>
         device.call(OPEN_TIMEOUT_MS, (api) => api.attach(attachCall(models, names, id))),

@@ -7,7 +7,12 @@
 import { initialise, parameterLayout, rowNorm } from "@heterosgd/model";
 import type { PolicyEvent } from "@heterosgd/scheduler";
 import { coordinate } from "../coordinator/coordinate.js";
-import { attachCall, collectModels, ownModelCounts } from "../coordinator/device-models.js";
+import {
+  attachCall,
+  collectModels,
+  ownModelCounts,
+  takeSharedModels,
+} from "../coordinator/device-models.js";
 import { createPermutations } from "../coordinator/permutations.js";
 import { createReplayExecutor } from "../coordinator/replay-executor.js";
 import type { DeviceApi, DeviceOpened } from "../device/api.js";
@@ -76,7 +81,8 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
       }),
     );
   }
-  const models = collectModels(names, shape, rule, opened, memory);
+  const shared = takeSharedModels(names, shape, rule, memory);
+  const models = collectModels(names, opened, shared);
   for (const { id } of infos) await hosts[id]!.attach(attachCall(models, names, id));
   initialise(layout, models.memory("global").parameters, seed, {
     rowNorm: rowNorm(train.features),
