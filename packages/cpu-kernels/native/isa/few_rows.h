@@ -1,5 +1,6 @@
-// The output layer for a few rows, as lock-free steps have them. Register tiles would multiply mostly
-// padding; here vectors run along the units, and each of the layer's weights is read once a pass.
+// The output layer for a few rows, as lock-free steps have them. Register tiles would multiply
+// mostly padding; here vectors run along the units, and each of the layer's weights is read once a
+// pass.
 #pragma once
 
 #include "tile.h"
@@ -75,8 +76,8 @@ HETEROSGD_LOCAL void few_scores(size_t rows, size_t units, size_t classes, const
   }
 }
 
-// N vectors of units: both the derivative by the hidden rows, with the weights as they were, and the
-// weights' update. `rest` is how many units the last vector has, if not all.
+// N vectors of units: both the derivative by the hidden rows, with the weights as they were, and
+// the weights' update. `rest` is how many units the last vector has, if not all.
 template <size_t R, size_t N>
 HETEROSGD_INLINE void few_update_units(size_t units, size_t classes, const float* derivatives,
                                        size_t stride, const float* scaled, float* d_hidden,
@@ -131,8 +132,8 @@ HETEROSGD_INLINE void few_update_of(const Panels& panels, size_t classes, const 
     }
     for (; j < filled; j += kLanes) {
       const size_t rest = filled - j < kLanes ? filled - j : 0;
-      few_update_units<R, 1>(units, classes, derivatives, stride, scaled + at + j, d_hidden + at + j,
-                             width, first, weights + i * kPanel + j, rest);
+      few_update_units<R, 1>(units, classes, derivatives, stride, scaled + at + j,
+                             d_hidden + at + j, width, first, weights + i * kPanel + j, rest);
     }
   }
 }
@@ -144,14 +145,18 @@ HETEROSGD_LOCAL void few_update(size_t rows, const Panels& panels, size_t classe
                                 float* d_hidden, bool first, float* weights) {
   switch (rows) {
     case 1:
-      return few_update_of<1>(panels, classes, derivatives, stride, scaled, d_hidden, first, weights);
+      return few_update_of<1>(panels, classes, derivatives, stride, scaled, d_hidden, first,
+                              weights);
     case 2:
-      return few_update_of<2>(panels, classes, derivatives, stride, scaled, d_hidden, first, weights);
+      return few_update_of<2>(panels, classes, derivatives, stride, scaled, d_hidden, first,
+                              weights);
 #if HETEROSGD_LANES > 4
     case 3:
-      return few_update_of<3>(panels, classes, derivatives, stride, scaled, d_hidden, first, weights);
+      return few_update_of<3>(panels, classes, derivatives, stride, scaled, d_hidden, first,
+                              weights);
     default:
-      return few_update_of<4>(panels, classes, derivatives, stride, scaled, d_hidden, first, weights);
+      return few_update_of<4>(panels, classes, derivatives, stride, scaled, d_hidden, first,
+                              weights);
 #endif
   }
 }

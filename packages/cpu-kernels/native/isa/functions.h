@@ -1,5 +1,5 @@
-// Exponential, logistic function and activations on vectors. The polynomials are minimax fits of our
-// own; their errors are below float32's rounding.
+// Exponential, logistic function and activations on vectors. The polynomials are minimax fits of
+// our own; their errors are below float32's rounding.
 #pragma once
 
 #include "simd.h"
@@ -103,7 +103,8 @@ HETEROSGD_INLINE void differentiate_all(const float* outputs, float* derivatives
   }
   const size_t rest = count - i;
   if (rest == 0) return;
-  const V d = differentiated<kActivation>(ld_part(outputs + i, rest), ld_part(derivatives + i, rest));
+  const V d =
+      differentiated<kActivation>(ld_part(outputs + i, rest), ld_part(derivatives + i, rest));
   st_part(derivatives + i, d, rest);
 }
 

@@ -1,8 +1,8 @@
-// Dense products of row-major matrices of any shape, over `tile`. A caller that shares the work among
-// threads gives each some of the rows (or columns) of `out`.
+// Dense products of row-major matrices of any shape, over `tile`. A caller that shares the work
+// among threads gives each some of the rows (or columns) of `out`.
 //
-// Rows without padding; columns that don't fill a vector go through a buffer of the caller's, so that
-// nothing outside of the arrays is read or written.
+// Rows without padding; columns that don't fill a vector go through a buffer of the caller's, so
+// that nothing outside of the arrays is read or written.
 #pragma once
 
 #include "tile.h"
@@ -40,13 +40,13 @@ HETEROSGD_LOCAL void edge_product(size_t rows, size_t width, size_t filled, cons
   }
 }
 
-// out[m][j] = start + sum over k of p[m][k] * q[k][j], or with p[k][m] unless `kRowMajor`. `p_stride`
-// is the distance of p's rows, `q_stride` and `out_stride` those of the others. `start` is kZero or
-// kTarget.
+// out[m][j] = start + sum over k of p[m][k] * q[k][j], or with p[k][m] unless `kRowMajor`.
+// `p_stride` is the distance of p's rows, `q_stride` and `out_stride` those of the others. `start`
+// is kZero or kTarget.
 template <bool kRowMajor>
 HETEROSGD_LOCAL void product(size_t rows, size_t inner, size_t columns, const float* p,
-                             size_t p_stride, const float* q, size_t q_stride, Start start, float* out,
-                             size_t out_stride, float* buffer) {
+                             size_t p_stride, const float* q, size_t q_stride, Start start,
+                             float* out, size_t out_stride, float* buffer) {
   const Panels panels(columns);
   Ahead ahead;
   for (size_t i = 0; i < panels.count; i++) {
@@ -66,10 +66,11 @@ HETEROSGD_LOCAL void product(size_t rows, size_t inner, size_t columns, const fl
   }
 }
 
-// out[m][n] = bias[n] + sum over k of x[m][k] * w[n][k]: a dense layer's forward. Rows of x and w are
-// `inner` apart, rows of out `columns`.
+// out[m][n] = bias[n] + sum over k of x[m][k] * w[n][k]: a dense layer's forward. Rows of x and w
+// are `inner` apart, rows of out `columns`.
 HETEROSGD_LOCAL void multiply_by_rows(size_t rows, size_t inner, size_t columns, const float* x,
-                                      const float* w, const float* bias, float* out, float* buffer) {
+                                      const float* w, const float* bias, float* out,
+                                      float* buffer) {
   const Panels panels(columns);
   Ahead ahead;
   for (size_t m = 0; m < rows; m++) memcpy(out + m * columns, bias, columns * sizeof(float));

@@ -1,9 +1,9 @@
 // The output layer and its loss, fused: two passes over the weights for the softmax, one for
-// independent sigmoids. No array of rows x classes is needed but the exponentials that options allow
-// to be kept; beyond them the second pass computes scores again.
+// independent sigmoids. No array of rows x classes is needed but the exponentials that options
+// allow to be kept; beyond them the second pass computes scores again.
 //
-// Threads take parts of the classes, so that nothing is written by two of them; each has a dHidden of
-// its own, which are added up at the end.
+// Threads take parts of the classes, so that nothing is written by two of them; each has a dHidden
+// of its own, which are added up at the end.
 #pragma once
 
 #include "output_passes.h"
@@ -11,13 +11,14 @@
 namespace heterosgd {
 namespace {
 
-// Between the softmax's passes: `maxima` and `inverses` become those of all classes and the worker's, and
-// the losses are written. Other threads still read what its first pass left.
+// Between the softmax's passes: `maxima` and `inverses` become those of all classes and the
+// worker's, and the losses are written. Other threads still read what its first pass left.
 HETEROSGD_LOCAL void combine(const OutputTask& task, OutputWorker& worker, float* maxima,
                              float* inverses, bool writes_losses) {
   for (size_t b = 0; b < task.rows.padded; b += kLanes) {
     V maximum = ld(task.workers[0].maxima + b);
-    for (size_t t = 1; t < task.threads; t++) maximum = max(ld(task.workers[t].maxima + b), maximum);
+    for (size_t t = 1; t < task.threads; t++)
+      maximum = max(ld(task.workers[t].maxima + b), maximum);
     V sum = V{};
     V low = V{};
     for (size_t t = 0; t < task.threads; t++) {
@@ -127,17 +128,15 @@ HETEROSGD_LOCAL void output(Device& device, const Batch& batch, const float* hid
                             const Layer& layer, Loss loss, const Gradient& gradient,
                             const OutputOptions& options, float* d_hidden, float* losses) {
   const size_t threads = device.pool.threads();
-  OutputTask task =
-      output_task(batch, hidden, layer, loss, gradient, d_hidden, losses, threads);
+  OutputTask task = output_task(batch, hidden, layer, loss, gradient, d_hidden, losses, threads);
   if (!prepare_output(task, device.scratch, 0, options)) return;
-  parallel(device.pool, [&](size_t thread) {
-    output_work(task, thread, [&] { device.pool.barrier(); });
-  });
+  parallel(device.pool,
+           [&](size_t thread) { output_work(task, thread, [&] { device.pool.barrier(); }); });
 }
 
 // The same on the calling thread alone, with the buffers that `scratch` has for `thread`. Several
-// threads may do so at once, even on the same layer (without locks: each may see another's update half
-// done). Of the batch only its rows and labels count. False if memory can't be had.
+// threads may do so at once, even on the same layer (without locks: each may see another's update
+// half done). Of the batch only its rows and labels count. False if memory can't be had.
 HETEROSGD_LOCAL bool output_alone(Scratch& scratch, size_t thread, const Batch& batch,
                                   const float* hidden, const Layer& layer, Loss loss,
                                   const Gradient& gradient, const OutputOptions& options,

@@ -1,5 +1,5 @@
-// The losses over one block of classes and one panel of rows: scores become exponentials and sums, or
-// losses and derivatives.
+// The losses over one block of classes and one panel of rows: scores become exponentials and sums,
+// or losses and derivatives.
 #pragma once
 
 #include "functions.h"
@@ -14,7 +14,8 @@ enum class Keep { kNot, kCached, kStreamed };
 // The exponentials, relative to the new maxima, may be kept.
 template <size_t N, Keep kKeep>
 HETEROSGD_INLINE void add_exponentials(const float* scores, size_t count, float* kept,
-                                       float* kept_maxima, float* maxima, float* sums, float* lows) {
+                                       float* kept_maxima, float* maxima, float* sums,
+                                       float* lows) {
   constexpr size_t width = N * kLanes;
   V before[N];
   V maximum[N];
@@ -55,26 +56,27 @@ HETEROSGD_INLINE void add_exponentials(const float* scores, size_t count, float*
 
 // What turns a panel's kept exponentials or scores into derivatives.
 struct RowTerms {
-  const float* maxima;     // of all classes
-  const float* inverses;   // 1 / sum of exponentials of all classes
+  const float* maxima;    // of all classes
+  const float* inverses;  // 1 / sum of exponentials of all classes
   const int32_t* labelled;
 };
 
 HETEROSGD_INLINE V masked(V v, const int32_t* labelled) {
-  return reinterpret_cast<V>(reinterpret_cast<VI>(v) &
-                             *reinterpret_cast<const VI*>(labelled));
+  return reinterpret_cast<V>(reinterpret_cast<VI>(v) & *reinterpret_cast<const VI*>(labelled));
 }
 
-// Adds the derivatives' sum over a panel's rows to the bias's gradient, kLanes partial sums a class.
+// Adds the derivatives' sum over a panel's rows to the bias's gradient, kLanes partial sums a
+// class.
 HETEROSGD_INLINE void add_bias(float* bias, bool first, V sum) {
   st(bias, first ? sum : ld(bias) + sum);
 }
 
-// Kept exponentials (count x N vectors) become probabilities in the tile; rows without labels get 0.
+// Kept exponentials (count x N vectors) become probabilities in the tile; rows without labels get
+// 0.
 template <size_t N>
-HETEROSGD_INLINE void probabilities_of_kept(const float* kept, const float* kept_maxima, size_t count,
-                                            const RowTerms& terms, float* tile, size_t stride,
-                                            float* bias, bool first) {
+HETEROSGD_INLINE void probabilities_of_kept(const float* kept, const float* kept_maxima,
+                                            size_t count, const RowTerms& terms, float* tile,
+                                            size_t stride, float* bias, bool first) {
   V factor[N];
   for (size_t j = 0; j < N; j++) {
     const size_t at = j * kLanes;

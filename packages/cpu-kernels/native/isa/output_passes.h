@@ -38,7 +38,8 @@ HETEROSGD_INLINE Ahead next_weights(const OutputTask& task, const OutputWorker& 
 }
 
 // What has to be done before a block's scores.
-HETEROSGD_INLINE void prepare_scores(const OutputTask& task, OutputWorker& worker, const Block& block) {
+HETEROSGD_INLINE void prepare_scores(const OutputTask& task, OutputWorker& worker,
+                                     const Block& block) {
 #if HETEROSGD_BF16
   if (!task.pairs) return;
   const size_t units = task.units.columns;
@@ -57,14 +58,15 @@ HETEROSGD_INLINE void score(const OutputTask& task, const OutputWorker& worker, 
   const float* bias = task.layer->bias + block.first;
   if (is_few(task.batch->rows)) {
     ahead.fetch_all();
-    few_scores(task.batch->rows, units, block.count, task.hidden, weights, bias, out, stride, width);
+    few_scores(task.batch->rows, units, block.count, task.hidden, weights, bias, out, stride,
+               width);
     return;
   }
   if (task.pairs) {
     const size_t pairs = pair_count(units);
     panel_product<true>(block.count, width, worker.weights, pairs,
-                        task.hidden_panels + i * kPanel * pairs, width, pairs, Start::kRowValue, bias,
-                        out, stride, ahead, true);
+                        task.hidden_panels + i * kPanel * pairs, width, pairs, Start::kRowValue,
+                        bias, out, stride, ahead, true);
     return;
   }
   panel_product<true>(block.count, width, weights, units, task.hidden_panels + i * kPanel * units,
@@ -76,8 +78,8 @@ HETEROSGD_INLINE float* kept_panel(const OutputTask& task, const OutputWorker& w
   return worker.kept + block.index * worker.block * task.rows.padded + i * kPanel * block.count;
 }
 
-// First pass of the softmax: maxima and sums of exponentials of the thread's classes, and its labels'
-// scores.
+// First pass of the softmax: maxima and sums of exponentials of the thread's classes, and its
+// labels' scores.
 HETEROSGD_LOCAL void first_pass(const OutputTask& task, OutputWorker& worker) {
   const size_t padded = task.rows.padded;
   for (size_t row = 0; row < padded; row++) {
@@ -103,9 +105,11 @@ HETEROSGD_LOCAL void first_pass(const OutputTask& task, OutputWorker& worker) {
       float* lows = worker.lows + from;
       if (block.index >= worker.kept_blocks) {
         if (width == kPanel) {
-          add_exponentials<2, Keep::kNot>(scores, block.count, nullptr, nullptr, maxima, sums, lows);
+          add_exponentials<2, Keep::kNot>(scores, block.count, nullptr, nullptr, maxima, sums,
+                                          lows);
         } else {
-          add_exponentials<1, Keep::kNot>(scores, block.count, nullptr, nullptr, maxima, sums, lows);
+          add_exponentials<1, Keep::kNot>(scores, block.count, nullptr, nullptr, maxima, sums,
+                                          lows);
         }
         continue;
       }
@@ -114,7 +118,8 @@ HETEROSGD_LOCAL void first_pass(const OutputTask& task, OutputWorker& worker) {
       if (width < kPanel) {
         add_exponentials<1, Keep::kCached>(scores, block.count, kept, relative, maxima, sums, lows);
       } else if (task.streams) {
-        add_exponentials<2, Keep::kStreamed>(scores, block.count, kept, relative, maxima, sums, lows);
+        add_exponentials<2, Keep::kStreamed>(scores, block.count, kept, relative, maxima, sums,
+                                             lows);
       } else {
         add_exponentials<2, Keep::kCached>(scores, block.count, kept, relative, maxima, sums, lows);
       }
@@ -153,11 +158,11 @@ HETEROSGD_LOCAL void differentiate(const OutputTask& task, OutputWorker& worker,
         worker.losses[row] -= static_cast<double>(worker.tile[(c - block.first) * stride + row]);
       });
       if (whole) {
-        logistic_of_scores<2>(block.count, labelled, tile, stride, worker.losses + from, worker.bias,
-                              i == 0);
+        logistic_of_scores<2>(block.count, labelled, tile, stride, worker.losses + from,
+                              worker.bias, i == 0);
       } else {
-        logistic_of_scores<1>(block.count, labelled, tile, stride, worker.losses + from, worker.bias,
-                              i == 0);
+        logistic_of_scores<1>(block.count, labelled, tile, stride, worker.losses + from,
+                              worker.bias, i == 0);
       }
     } else if (whole) {
       probabilities_of_scores<2>(block.count, terms, tile, stride, worker.bias, i == 0);
@@ -190,10 +195,10 @@ HETEROSGD_LOCAL void propagate(const OutputTask& task, OutputWorker& worker, con
 #if HETEROSGD_BF16
     if (task.pairs) {
       const size_t pairs = pair_count(block.count);
-      pack_row_pairs(task.layer->weights + block.first * units, block.count, units, task.units, i, 1.0f,
-                     worker.weights);
-      panel_product<false>(rows, width, worker.by_classes, task.stride, worker.weights, width, pairs,
-                           start, nullptr, out, width, ahead, true);
+      pack_row_pairs(task.layer->weights + block.first * units, block.count, units, task.units, i,
+                     1.0f, worker.weights);
+      panel_product<false>(rows, width, worker.by_classes, task.stride, worker.weights, width,
+                           pairs, start, nullptr, out, width, ahead, true);
       continue;
     }
 #endif
@@ -206,7 +211,7 @@ HETEROSGD_LOCAL void propagate(const OutputTask& task, OutputWorker& worker, con
 
 // Lets the gradient of the block's weights take effect.
 HETEROSGD_LOCAL void apply_weights(const OutputTask& task, OutputWorker& worker, const Block& block,
-                                 bool kept) {
+                                   bool kept) {
   const Gradient& gradient = *task.gradient;
   const size_t rows = task.batch->rows;
   const size_t units = task.units.columns;
@@ -249,8 +254,8 @@ HETEROSGD_LOCAL void apply_bias(const OutputTask& task, const OutputWorker& work
   apply_gradient(*task.gradient, bias_part(*task.gradient), block.first, sums, block.count);
 }
 
-// Second pass of the softmax, or the only one of the sigmoid: derivatives, dHidden and gradient. In the
-// softmax's, `maxima` and `sums` hold all classes' maxima and inverse sums.
+// Second pass of the softmax, or the only one of the sigmoid: derivatives, dHidden and gradient. In
+// the softmax's, `maxima` and `sums` hold all classes' maxima and inverse sums.
 HETEROSGD_LOCAL void second_pass(const OutputTask& task, OutputWorker& worker) {
   reset_cursors(task, worker);
   const bool softmax = task.loss == Loss::kSoftmax;

@@ -1,8 +1,9 @@
 // What the threads of one output step share, and what each has of its own.
 //
-// Classes are worked on in blocks whose scores and weights stay in the second cache. A block's scores
-// are class-major (one class's for all rows, then the next class's): maxima and sums over classes are
-// then vertical over vectors of rows, and both products of the backward pass read them in order.
+// Classes are worked on in blocks whose scores and weights stay in the second cache. A block's
+// scores are class-major (one class's for all rows, then the next class's): maxima and sums over
+// classes are then vertical over vectors of rows, and both products of the backward pass read them
+// in order.
 #pragma once
 
 #include "few_rows.h"
@@ -55,15 +56,15 @@ struct OutputWorker {
   float* kept;         // kept_blocks x block x padded rows: exponentials, panel by panel
   float* kept_maxima;  // kept_blocks x padded rows: what they are relative to
   float* maxima;       // a row: largest score so far; in the second pass of all
-  float* sums;         // a row: sum of exponentials relative to the maximum; then 1 / the sum of all
-  float* lows;         // a row: what rounding left out of the sum
-  double* losses;      // a row: minus its labels' scores; with the sigmoid the loss
-  uint32_t* cursors;   // a row: its first label that no earlier block has; twice
-  float* weights;      // the block's weights as they were, in panels of units (or pairs)
-  float* d_hidden;     // in panels of units
-  float* gradient;     // block x units, for a rule
-  float* edge;         // for panels that aren't full
-  float* bias;         // block x kLanes: sums of derivatives
+  float* sums;        // a row: sum of exponentials relative to the maximum; then 1 / the sum of all
+  float* lows;        // a row: what rounding left out of the sum
+  double* losses;     // a row: minus its labels' scores; with the sigmoid the loss
+  uint32_t* cursors;  // a row: its first label that no earlier block has; twice
+  float* weights;     // a panel of the block's weights as they were; with pairs, of all units
+  float* d_hidden;    // in panels of units
+  float* gradient;    // block x units, for a rule
+  float* edge;        // for panels that aren't full
+  float* bias;        // block x kLanes: sums of derivatives
 };
 
 struct OutputTask {
@@ -94,8 +95,8 @@ HETEROSGD_INLINE size_t label_count(const Batch& batch, size_t row) {
   return batch.label_offsets[row + 1] - batch.label_offsets[row];
 }
 
-// An odd number of cache lines: with an even power of two all classes of one row would fall into the
-// same few sets of the cache.
+// An odd number of cache lines: with an even power of two all classes of one row would fall into
+// the same few sets of the cache.
 HETEROSGD_INLINE size_t tile_stride(size_t padded_rows) {
   const size_t lines = (padded_rows + 15) / 16;
   return 16 * (lines | 1);
@@ -145,10 +146,12 @@ HETEROSGD_LOCAL bool prepare_worker(OutputTask& task, Scratch& scratch, size_t t
   worker.bias = floats(kBiasBuffer, worker.block * (kLanes + 1));
   if (task.pairs) {
     worker.by_rows = floats(kPairsBuffer, worker.block * task.stride);
-    worker.by_classes = worker.by_rows == nullptr ? nullptr : worker.by_rows + worker.block / 2 * task.stride;
+    worker.by_classes =
+        worker.by_rows == nullptr ? nullptr : worker.by_rows + worker.block / 2 * task.stride;
   }
   if (task.d_hidden != nullptr || task.pairs) {
-    worker.weights = floats(kWeightsBuffer, worker.block * task.units.padded);
+    worker.weights = floats(kWeightsBuffer,
+                            worker.block * (task.pairs ? task.units.padded : kPanel));
   }
   if (task.d_hidden != nullptr) {
     worker.d_hidden = floats(kDHiddenBuffer, rows * task.units.padded);
@@ -187,7 +190,7 @@ HETEROSGD_LOCAL bool prepare_output(OutputTask& task, Scratch& scratch, size_t f
   for (size_t row = 0; row < padded; row++) {
     const size_t labels = row < rows ? label_count(*task.batch, row) : 0;
     task.labelled[row] = labels > 0 ? -1 : 0;
-    task.targets[row] = labels == 0 ? 0.0f
+    task.targets[row] = labels == 0                   ? 0.0f
                         : task.loss == Loss::kSoftmax ? 1.0f / static_cast<float>(labels)
                                                       : 1.0f;
   }
@@ -218,10 +221,12 @@ HETEROSGD_LOCAL void pack_hidden(const OutputTask& task, size_t thread) {
   }
 #endif
   for (size_t i = thread; i < task.rows.count; i += task.threads) {
-    pack_transposed(task.hidden, units, units, task.rows, i, task.hidden_panels + i * kPanel * units);
+    pack_transposed(task.hidden, units, units, task.rows, i,
+                    task.hidden_panels + i * kPanel * units);
   }
   for (size_t i = thread; i < scaled_panels; i += task.threads) {
-    pack_panel(task.hidden, rows, units, task.units, i, scale, task.scaled_hidden + i * kPanel * rows);
+    pack_panel(task.hidden, rows, units, task.units, i, scale,
+               task.scaled_hidden + i * kPanel * rows);
   }
 }
 
@@ -243,8 +248,8 @@ HETEROSGD_LOCAL void reset_cursors(const OutputTask& task, OutputWorker& worker)
   }
 }
 
-// Calls visit(row, class) for the labels below class `end` that no earlier block had, of rows `from`
-// to `to`. Labels ascend within a row, so that one cursor a row walks through them.
+// Calls visit(row, class) for the labels below class `end` that no earlier block had, of rows
+// `from` to `to`. Labels ascend within a row, so that one cursor a row walks through them.
 template <class Visit>
 HETEROSGD_INLINE void pass_labels(const OutputTask& task, OutputWorker& worker, size_t from,
                                   size_t to, size_t end, Visit&& visit) {

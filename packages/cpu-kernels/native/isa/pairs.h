@@ -1,7 +1,8 @@
-// Numbers rounded to bfloat16, two to an element of 32 bits, for products that multiply and add pairs
-// (AVX512_BF16). Sums stay float32.
+// Numbers rounded to bfloat16, two to an element of 32 bits, for products that multiply and add
+// pairs (AVX512_BF16). Sums stay float32.
 //
-// Pairs lie along the dimension that is summed over; where its length is odd, the last partner is 0.
+// Pairs lie along the dimension that is summed over; where its length is odd, the last partner is
+// 0.
 #pragma once
 
 #include "tile.h"
@@ -27,10 +28,10 @@ HETEROSGD_INLINE void put_pair(float* to, float first, float second) {
 #if HETEROSGD_BF16
 // Lane i: a[i] and b[i].
 HETEROSGD_INLINE V interleaved(V a, V b) {
-  const __m512i order = _mm512_set_epi32(
-      31 << 16 | 15, 30 << 16 | 14, 29 << 16 | 13, 28 << 16 | 12, 27 << 16 | 11, 26 << 16 | 10,
-      25 << 16 | 9, 24 << 16 | 8, 23 << 16 | 7, 22 << 16 | 6, 21 << 16 | 5, 20 << 16 | 4,
-      19 << 16 | 3, 18 << 16 | 2, 17 << 16 | 1, 16 << 16 | 0);
+  const __m512i order = _mm512_set_epi32(31 << 16 | 15, 30 << 16 | 14, 29 << 16 | 13, 28 << 16 | 12,
+                                         27 << 16 | 11, 26 << 16 | 10, 25 << 16 | 9, 24 << 16 | 8,
+                                         23 << 16 | 7, 22 << 16 | 6, 21 << 16 | 5, 20 << 16 | 4,
+                                         19 << 16 | 3, 18 << 16 | 2, 17 << 16 | 1, 16 << 16 | 0);
   const __m512bh both =
       _mm512_cvtne2ps_pbh(reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(a));
   return reinterpret_cast<V>(
@@ -79,8 +80,8 @@ HETEROSGD_LOCAL void pack_row_pairs(const float* matrix, size_t rows, size_t str
 
 // Panel i of a row-major matrix's transpose, with its neighbours paired:
 // out[k * width + j] = matrix[i * kPanel + j][2k] and [2k + 1].
-HETEROSGD_LOCAL void pack_transposed_pairs(const float* matrix, size_t columns, const Panels& panels,
-                                           size_t i, float* out) {
+HETEROSGD_LOCAL void pack_transposed_pairs(const float* matrix, size_t columns,
+                                           const Panels& panels, size_t i, float* out) {
   const size_t width = panels.width(i);
   const size_t filled = panels.filled(i);
   for (size_t k = 0; k < columns; k += 2) {
@@ -93,8 +94,9 @@ HETEROSGD_LOCAL void pack_transposed_pairs(const float* matrix, size_t columns, 
   }
 }
 
-// A tile's derivatives (count x rows) in pairs of rows and in pairs of classes, as the two products of
-// the backward pass want them. Rows of `by_rows` are stride / 2 apart, those of `by_classes` stride.
+// A tile's derivatives (count x rows) in pairs of rows and in pairs of classes, as the two products
+// of the backward pass want them. Rows of `by_rows` are stride / 2 apart, those of `by_classes`
+// stride.
 HETEROSGD_LOCAL void pair_tile(const float* tile, size_t count, size_t padded_rows, size_t stride,
                                float* by_rows, float* by_classes) {
   for (size_t c = 0; c < count; c += 2) {

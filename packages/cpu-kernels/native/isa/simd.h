@@ -1,8 +1,8 @@
 // Vectors of as many lanes as the instruction set has, by GCC's and clang's vector extensions.
 //
-// Every header of this folder is compiled once for each instruction set, and none may leave anything
-// behind that the linker could merge with another's: all is `static inline` in an anonymous
-// namespace, and nothing of the standard library that is a template or inline is used.
+// Every header of this folder is compiled once for each instruction set, and none may leave
+// anything behind that the linker could merge with another's: all is `static inline` in an
+// anonymous namespace, and nothing of the standard library that is a template or inline is used.
 #pragma once
 
 #include <math.h>
@@ -61,8 +61,8 @@ HETEROSGD_INLINE void st_part(float* p, V v, size_t count) {
 #endif
 }
 
-// Past the caches where the processor can: for what is read again much later only. `p` is aligned to
-// the vector.
+// Past the caches where the processor can: for what is read again much later only. `p` is aligned
+// to the vector.
 HETEROSGD_INLINE void st_stream(float* p, V v) {
 #if HETEROSGD_LANES == 16
   _mm512_stream_ps(p, reinterpret_cast<__m512>(v));
@@ -82,7 +82,8 @@ HETEROSGD_INLINE V max(V a, V b) {
   return reinterpret_cast<V>(
       _mm512_maskz_max_ps(0xffff, reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b)));
 #elif HETEROSGD_LANES == 8
-  return reinterpret_cast<V>(_mm256_max_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b)));
+  return reinterpret_cast<V>(
+      _mm256_max_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b)));
 #elif defined(__SSE2__)
   return reinterpret_cast<V>(_mm_max_ps(reinterpret_cast<__m128>(a), reinterpret_cast<__m128>(b)));
 #else
@@ -104,7 +105,9 @@ HETEROSGD_INLINE V square_root(V v) {
 #endif
 }
 
-HETEROSGD_INLINE V absolute(V v) { return reinterpret_cast<V>(reinterpret_cast<VI>(v) & 0x7fffffff); }
+HETEROSGD_INLINE V absolute(V v) {
+  return reinterpret_cast<V>(reinterpret_cast<VI>(v) & 0x7fffffff);
+}
 // a where the mask's lane is all ones, b where it is 0.
 HETEROSGD_INLINE V select(VI mask, V a, V b) { return mask ? a : b; }
 

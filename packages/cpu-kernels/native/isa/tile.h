@@ -7,8 +7,8 @@ namespace heterosgd {
 namespace {
 
 // Tiles are up to kTileRows rows high and one or two vectors wide: 24 sums of 32 registers with
-// AVX-512 (and on arm64), 12 of 16 otherwise. Each step of the inner loop loads the vectors once and
-// one number a row, so that two loads serve at least three multiplications.
+// AVX-512 (and on arm64), 12 of 16 otherwise. Each step of the inner loop loads the vectors once
+// and one number a row, so that two loads serve at least three multiplications.
 #if HETEROSGD_LANES == 16 || defined(__aarch64__)
 constexpr size_t kTileRows = 12;
 #else
@@ -19,8 +19,8 @@ constexpr size_t kPanel = 2 * kLanes;
 // What a tile's sums start from.
 enum class Start { kZero, kTarget, kRowValue };
 
-// One step of a tile's sums. With pairs, each element is two numbers in bfloat16 as `pairs.h` lays them
-// out, and a step multiplies and adds both.
+// One step of a tile's sums. With pairs, each element is two numbers in bfloat16 as `pairs.h` lays
+// them out, and a step multiplies and adds both.
 template <bool kPairs>
 HETEROSGD_INLINE V add_step(const float* p, V b, V sum) {
 #if HETEROSGD_BF16
@@ -36,9 +36,9 @@ HETEROSGD_INLINE V add_step(const float* p, V b, V sum) {
   return fma(splat(*p), b, sum);
 }
 
-// out[m][j] = start + sum over k < inner of p[m * p_row + k * p_step] * q[k * q_step + j], for `R` rows
-// m and `N` vectors of columns j. Rows of `out` are out_row apart. `start` is 0, out[m][j] itself or
-// row_values[m].
+// out[m][j] = start + sum over k < inner of p[m * p_row + k * p_step] * q[k * q_step + j], for `R`
+// rows m and `N` vectors of columns j. Rows of `out` are out_row apart. `start` is 0, out[m][j]
+// itself or row_values[m].
 template <size_t R, size_t N, bool kPairs>
 HETEROSGD_INLINE void tile(const float* __restrict p, size_t p_row, size_t p_step,
                            const float* __restrict q, size_t q_step, size_t inner, Start start,
@@ -111,24 +111,27 @@ using TileFunction = void (*)(const float* p, size_t p_stride, const float* q, s
                               size_t inner, Start start, const float* row_values, float* out,
                               size_t out_row);
 
-// `kRowMajor`: p's rows are p_stride apart and its steps one element. Otherwise the other way round.
+// `kRowMajor`: p's rows are p_stride apart and its steps one element. Otherwise the other way
+// round.
 template <size_t R, size_t N, bool kRowMajor, bool kPairs>
-HETEROSGD_LOCAL __attribute__((noinline)) void tile_function(
-    const float* p, size_t p_stride, const float* q, size_t q_step, size_t inner, Start start,
-    const float* row_values, float* out, size_t out_row) {
+HETEROSGD_LOCAL __attribute__((noinline)) void tile_function(const float* p, size_t p_stride,
+                                                             const float* q, size_t q_step,
+                                                             size_t inner, Start start,
+                                                             const float* row_values, float* out,
+                                                             size_t out_row) {
   tile<R, N, kPairs>(p, kRowMajor ? p_stride : 1, kRowMajor ? 1 : p_stride, q, q_step, inner, start,
-             row_values, out, out_row);
+                     row_values, out, out_row);
 }
 
 template <size_t N, bool kRowMajor, bool kPairs>
 struct Tiles {
 #define HETEROSGD_TILE(rows) tile_function<rows, N, kRowMajor, kPairs>
   static constexpr TileFunction of[] = {
-      HETEROSGD_TILE(1),  HETEROSGD_TILE(2),  HETEROSGD_TILE(3), HETEROSGD_TILE(4),
-      HETEROSGD_TILE(5),  HETEROSGD_TILE(6),
+      HETEROSGD_TILE(1),  HETEROSGD_TILE(2),  HETEROSGD_TILE(3),
+      HETEROSGD_TILE(4),  HETEROSGD_TILE(5),  HETEROSGD_TILE(6),
 #if HETEROSGD_LANES == 16 || defined(__aarch64__)
-      HETEROSGD_TILE(7),  HETEROSGD_TILE(8),  HETEROSGD_TILE(9), HETEROSGD_TILE(10),
-      HETEROSGD_TILE(11), HETEROSGD_TILE(12),
+      HETEROSGD_TILE(7),  HETEROSGD_TILE(8),  HETEROSGD_TILE(9),
+      HETEROSGD_TILE(10), HETEROSGD_TILE(11), HETEROSGD_TILE(12),
 #endif
   };
 #undef HETEROSGD_TILE
@@ -179,8 +182,10 @@ struct Panels {
   size_t filled(size_t i) const { return least(kPanel, columns - i * kPanel); }
 };
 
-// Copies `count` elements times `factor`, and fills up with zeros to `width` (a multiple of kLanes).
-HETEROSGD_INLINE void copy_padded(const float* from, size_t count, V factor, float* to, size_t width) {
+// Copies `count` elements times `factor`, and fills up with zeros to `width` (a multiple of
+// kLanes).
+HETEROSGD_INLINE void copy_padded(const float* from, size_t count, V factor, float* to,
+                                  size_t width) {
   size_t j = 0;
   for (; j + kLanes <= count; j += kLanes) st(to + j, ld(from + j) * factor);
   if (j == width) return;
@@ -200,7 +205,8 @@ HETEROSGD_LOCAL void pack_panel(const float* matrix, size_t rows, size_t stride,
   }
 }
 
-// Panel i of a row-major matrix's transpose: out[k * width + j] = matrix[(i * kPanel + j) * stride + k].
+// Panel i of a row-major matrix's transpose: out[k * width + j] = matrix[(i * kPanel + j) * stride
+// + k].
 HETEROSGD_LOCAL void pack_transposed(const float* matrix, size_t stride, size_t inner,
                                      const Panels& panels, size_t i, float* out) {
   const size_t width = panels.width(i);

@@ -1,5 +1,5 @@
-// The best classes of each row, found while the scores of a block of classes are in the cache. Threads
-// take parts of the classes; their lists are merged at the end.
+// The best classes of each row, found while the scores of a block of classes are in the cache.
+// Threads take parts of the classes; their lists are merged at the end.
 #pragma once
 
 #include "output_blocks.h"
@@ -13,10 +13,11 @@ struct Ranking {
   uint32_t* ids;
 };
 
-// Puts a class into a list of `filled` (at most k). Classes come in ascending order, so that a later
-// one goes behind equal scores; the first k all go in, whatever their scores, so that ids are valid
-// even in a diverged network.
-HETEROSGD_LOCAL void insert(const Ranking& best, size_t filled, size_t k, uint32_t id, float score) {
+// Puts a class into a list of `filled` (at most k). Classes come in ascending order, so that a
+// later one goes behind equal scores; the first k all go in, whatever their scores, so that ids are
+// valid even in a diverged network.
+HETEROSGD_LOCAL void insert(const Ranking& best, size_t filled, size_t k, uint32_t id,
+                            float score) {
   size_t position = filled;
   if (filled == k) {
     if (!(score > best.scores[k - 1])) return;
@@ -77,10 +78,10 @@ HETEROSGD_LOCAL bool prepare_top_k(TopKTask& task, Scratch& scratch) {
   return true;
 }
 
-// Ranks a block's scores (count x width) for the rows of one panel. The first `k` classes of a thread
-// all go in; from then on most vectors of rows hold nothing above the thresholds.
-HETEROSGD_LOCAL void rank(const TopKTask& task, const TopKWorker& worker, size_t first, size_t count,
-                          size_t panel, size_t width) {
+// Ranks a block's scores (count x width) for the rows of one panel. The first `k` classes of a
+// thread all go in; from then on most vectors of rows hold nothing above the thresholds.
+HETEROSGD_LOCAL void rank(const TopKTask& task, const TopKWorker& worker, size_t first,
+                          size_t count, size_t panel, size_t width) {
   const size_t from = panel * kPanel;
   const size_t rows = task.panels.filled(panel);
   const size_t k = task.k;
@@ -128,11 +129,13 @@ HETEROSGD_LOCAL void rank_classes(const TopKTask& task, const TopKWorker& worker
                           task.layer->bias + first, worker.scores, width, ahead);
       rank(task, worker, first, count, i, width);
       if (width == kPanel) {
-        add_exponentials<2, Keep::kNot>(worker.scores, count, nullptr, nullptr, worker.maxima + from,
-                                        worker.sums + from, worker.lows + from);
+        add_exponentials<2, Keep::kNot>(worker.scores, count, nullptr, nullptr,
+                                        worker.maxima + from, worker.sums + from,
+                                        worker.lows + from);
       } else {
-        add_exponentials<1, Keep::kNot>(worker.scores, count, nullptr, nullptr, worker.maxima + from,
-                                        worker.sums + from, worker.lows + from);
+        add_exponentials<1, Keep::kNot>(worker.scores, count, nullptr, nullptr,
+                                        worker.maxima + from, worker.sums + from,
+                                        worker.lows + from);
       }
     }
   }
@@ -157,7 +160,8 @@ HETEROSGD_LOCAL void merge_row(const TopKTask& task, size_t row, uint32_t* ids, 
   double sum = 0.0;
   for (size_t t = 0; t < task.threads; t++) {
     const TopKWorker& worker = task.workers[t];
-    const double own = static_cast<double>(worker.sums[row]) + static_cast<double>(worker.lows[row]);
+    const double own =
+        static_cast<double>(worker.sums[row]) + static_cast<double>(worker.lows[row]);
     sum += own * ::exp(static_cast<double>(worker.maxima[row]) - static_cast<double>(maximum));
   }
   log_sum_exp[row] = static_cast<float>(static_cast<double>(maximum) + ::log(sum));
@@ -176,7 +180,8 @@ HETEROSGD_LOCAL void top_k(Device& device, size_t rows, const float* hidden, con
     rank_classes(task, task.workers[thread]);
     device.pool.barrier();
     const Range own = share(rows, 1, thread, task.threads);
-    for (size_t row = own.begin; row < own.end; row++) merge_row(task, row, ids, logits, log_sum_exp);
+    for (size_t row = own.begin; row < own.end; row++)
+      merge_row(task, row, ids, logits, log_sum_exp);
   });
 }
 
