@@ -51,7 +51,7 @@ export function allocateInWasmMemory(memory: WebAssembly.Memory, length: number)
 }
 
 /** @throws CpuKernelsError KERNEL_ARGUMENT */
-export function checkLength(length: number): void {
+function checkLength(length: number): void {
   if (!Number.isSafeInteger(length) || length < 0) {
     throw new CpuKernelsError(
       "KERNEL_ARGUMENT",

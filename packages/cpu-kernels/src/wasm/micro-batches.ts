@@ -1,6 +1,6 @@
 /** Many small steps of plain SGD in one call, in order. */
 import { gradientNumbers, type LayerPlace } from "./arguments.js";
-import type { BatchSlot, Capacity, LabelOrder, RowsPlace } from "./batch-slot.js";
+import type { BatchSlot, Capacity, LabelOrder } from "./batch-slot.js";
 import type { WasmFunctions } from "./module.js";
 import type { Operations } from "./operations.js";
 import type { Scratch } from "./scratch.js";
@@ -30,6 +30,12 @@ export function createMicroBatches(
   const outputs: number[] = [];
   const dOutputs: number[] = [];
 
+  const { add } = gradientNumbers;
+
+  function setTarget({ weights, bias }: LayerPlace, scale: number): void {
+    wasm.setGradient(add, scale, weights, bias);
+  }
+
   return (slot, layers, activation, loss, microRows, learningRate, losses) => {
     const whole = slot.place;
     const last = layers.length - 2;
@@ -46,6 +52,8 @@ export function createMicroBatches(
     const labelOffsets = slot.labelOffsets();
     const first = layers[0]!;
     const output = layers[last + 1]!;
+    // Positions of non-zeros count from the whole batch's first.
+    const batch = { ...whole, labelClasses: classesAt, labelRows: rowsAt };
 
     for (let start = 0; start < whole.rows; start += microRows) {
       const rows = Math.min(microRows, whole.rows - start);
@@ -53,37 +61,26 @@ export function createMicroBatches(
       const labelCount = labelOffsets[start + rows]! - firstLabel;
       const ownOffsets = whole.labelOffsets + 4 * start;
       order(rows, ownOffsets, whole.labels, labelCount, whole.classes - 1, classesAt, rowsAt);
-      const batch: RowsPlace = {
-        rows,
-        features: whole.features,
-        classes: whole.classes,
-        offsets: whole.offsets + 4 * start,
-        indices: whole.indices,
-        values: whole.values,
-        labelOffsets: ownOffsets,
-        labelCount,
-        labelClasses: classesAt,
-        labelRows: rowsAt,
-      };
-      const { add } = gradientNumbers;
+      batch.rows = rows;
+      batch.offsets = whole.offsets + 4 * start;
+      batch.labelOffsets = ownOffsets;
+      batch.labelCount = labelCount;
       const scale = -learningRate / rows;
-      const setTarget = ({ weights, bias }: LayerPlace) =>
-        wasm.setGradient(add, scale, weights, bias);
 
       operations.gather(batch, first, activation, outputs[0]!);
       for (let i = 1; i <= last; i++) {
         operations.dense(rows, outputs[i - 1]!, layers[i]!, activation, outputs[i]!);
       }
-      setTarget(output);
+      setTarget(output, scale);
       const ownLosses = losses + 4 * start;
       operations.output(batch, outputs[last]!, output, loss, add, dOutputs[last]!, ownLosses);
       for (let i = last; i > 0; i--) {
-        setTarget(layers[i]!);
+        setTarget(layers[i]!, scale);
         const [from, to] = [dOutputs[i]!, dOutputs[i - 1]!];
         const input = outputs[i - 1]!;
         operations.denseBackward(rows, input, layers[i]!, activation, outputs[i]!, from, add, to);
       }
-      setTarget(first);
+      setTarget(first, scale);
       operations.scatter(batch, first, activation, outputs[0]!, dOutputs[0]!, add);
     }
   };

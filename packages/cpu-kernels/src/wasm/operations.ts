@@ -110,7 +110,8 @@ export function createOperations(
     output(batch, hidden, layer, loss, kind, dHidden, losses) {
       const { weights, bias, inputs, outputs } = layer;
       const most = capacity.rows;
-      const isBackward = kind !== gradientNumbers.none || dHidden !== 0;
+      const hasGradient = kind !== gradientNumbers.none;
+      const isBackward = hasGradient || dHidden !== 0;
       const largest = isBackward && loss === 0 ? keptBlocks(most, outputs, keptBytes) : 0;
       const room = keptBytesOf(largest, most);
       wasm.output(
@@ -128,7 +129,7 @@ export function createOperations(
         dHidden,
         losses,
         panels(panelBytes(most, inputs)),
-        scaled(kind === gradientNumbers.none ? 0 : 4 * most * inputs),
+        scaled(hasGradient ? 4 * most * inputs : 0),
         weightPanels(dHidden === 0 ? 0 : blockBytes(outputs, inputs)),
         tile(tileBytes(most, outputs)),
         tileStride(batch.rows),
@@ -136,7 +137,7 @@ export function createOperations(
         keptBlocks(batch.rows, outputs, room),
         keptMaxima(room / blockClasses),
         rowState(rowStateBytes(most)),
-        gradientRoom(blockBytes(outputs, inputs, hasRule(kind))),
+        gradientRoom(hasGradient ? blockBytes(outputs, inputs, hasRule(kind)) : 0),
       );
     },
 
