@@ -73,7 +73,8 @@ HETEROSGD_LOCAL void multiply_by_rows(size_t rows, size_t inner, size_t columns,
                                       float* buffer) {
   const Panels panels(columns);
   Ahead ahead;
-  for (size_t m = 0; m < rows; m++) memcpy(out + m * columns, bias, columns * sizeof(float));
+  // The caller's arrays may overlap: the result is then anything, but nothing else may happen.
+  for (size_t m = 0; m < rows; m++) memmove(out + m * columns, bias, columns * sizeof(float));
   for (size_t i = 0; i < panels.count; i++) {
     pack_transposed(w, inner, inner, panels, i, buffer);
     edge_product<true>(rows, panels.width(i), panels.filled(i), x, inner, buffer, panels.width(i),
