@@ -7,7 +7,7 @@ interface NamedSet {
 }
 
 /** Data sets that are run with the command's own defaults. */
-export const namedSets = {
+const namedSets = {
   "wordnet-hypernyms": {
     train: "wordnet-hypernyms/wordnet-hypernyms.train.txt.gz",
     test: "wordnet-hypernyms/wordnet-hypernyms.test.txt.gz",

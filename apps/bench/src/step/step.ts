@@ -32,7 +32,7 @@ export interface StepOptions {
 const common = { hidden: 128, rows: 256, nonZeros: 76, batches: 8 };
 
 /** Sizes after public data sets; the largest is Amazon-670k's. */
-export const stepSets: Readonly<Record<string, StepShape>> = {
+const stepSets: Readonly<Record<string, StepShape>> = {
   small: { ...common, features: 10_000, labels: 2000 },
   medium: { ...common, features: 100_000, labels: 50_000 },
   large: { ...common, features: 135_909, labels: 670_091 },
