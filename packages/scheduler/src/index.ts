@@ -14,8 +14,18 @@ export type {
 } from "./adaptive-sgd/state.js";
 export { asyncSgd } from "./async-sgd/policy.js";
 export type { AsyncSgdOptions } from "./async-sgd/policy.js";
+export { algorithms } from "./algorithms.js";
+export type { Algorithm, AlgorithmOptions } from "./algorithms.js";
 export { scaleBatches } from "./batch-size.js";
 export type { BatchBounds, BatchScaling, SizedDevice } from "./batch-size.js";
+export type {
+  ChoiceOption,
+  NumberOption,
+  OptionInfo,
+  OptionValue,
+  SwitchOption,
+} from "./common/options.js";
+export { runOptions } from "./common/run.js";
 export type { EvaluateEvery, Run, RunOptions } from "./common/run.js";
 export { crossbow } from "./crossbow/policy.js";
 export type { CrossbowOptions } from "./crossbow/policy.js";

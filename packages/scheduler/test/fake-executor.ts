@@ -1,7 +1,7 @@
 /**
  * A deterministic executor for tests: a virtual clock, devices that need `rows / speed` seconds for
- * a batch, and toy models. Work sees the parameters as they are when it begins, and lands when it is
- * complete. It refuses what the contract forbids.
+ * a batch, and toy models. Work sees the parameters as they are when it begins, and lands when it
+ * is complete. It refuses what the contract forbids.
  */
 import { expect } from "vitest";
 import type {
@@ -45,7 +45,7 @@ export interface FakeRun<State> {
    * Rows that the final global model has been trained on, `epoch * N + position`, with repetitions.
    */
   readonly trained: readonly number[];
-  /** Parameters of the global model: at the start, and after each event with what it was answered. */
+  /** The global model's parameters at the start, then after each event and what it had done. */
   readonly trajectory: readonly (readonly number[])[];
   /** The most batches that were outstanding at a device at a time. */
   readonly deepest: number;
@@ -132,7 +132,7 @@ export function runFake<State>(
     expect(worker.alive, "nothing is asked of a device that is lost").toBe(true);
     for (const name of changes(command)) {
       readable.delete(name);
-      const inUse = [...blends.values()].some((blend) => uses(blend.command).includes(name));
+      const inUse = [...blends.values()].some((other) => uses(other.command).includes(name));
       expect(inUse, `${name} is left alone while it is blended`).toBe(name === "global" && inUse);
     }
     worker.queue.push({ command, seconds, begin });

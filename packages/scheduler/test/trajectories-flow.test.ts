@@ -12,6 +12,8 @@ import { descend, gradient, initial, plus } from "./toy-model.js";
 
 type Vector = readonly number[];
 
+const tiny = 1e-11;
+
 const rows = 70;
 const schedule = { kind: "inverse", rate: 0.2, decay: 0.5 } as const;
 const run = { epochs: 3, schedule } as const;
@@ -39,17 +41,16 @@ function runOn<State>(policy: Policy<State>, devices: readonly FakeDevice[]): Fa
   return result;
 }
 
-function expectClose(actual: Vector | undefined, expected: Vector, when: string): void {
-  for (const [k, value] of expected.entries()) {
-    expect(actual?.[k], `parameter ${k} after ${when}`).toBeCloseTo(value, 11);
-  }
+function distance(actual: Vector | undefined, expected: Vector): number {
+  return Math.max(...expected.map((value, k) => Math.abs(value - (actual?.[k] ?? Number.NaN))));
 }
 
 /**
- * Goes through the events: gradients are of the parameters at the last pull and are added, divided by
- * `meanOver`, when they are applied; steps start from the model as it was when the device began.
+ * Goes through the events: gradients are of the parameters at the last pull and are added, divided
+ * by `meanOver`, when they are applied; steps start from the model as it was when the device began.
+ * Answers how far the run ever was from that.
  */
-function recompute<State>(result: FakeRun<State>, meanOver: (count: number) => number): void {
+function recompute<State>(result: FakeRun<State>, meanOver: (count: number) => number): number {
   const copies = new Map<DeviceId, Vector>();
   const gradients = new Map<
     DeviceId,
@@ -59,6 +60,7 @@ function recompute<State>(result: FakeRun<State>, meanOver: (count: number) => n
   const queued = new Map<DeviceId, StepCommand[]>();
   const blends = new Map<number, DeviceId>();
   let w = initial.w;
+  let furthest = 0;
   for (const [i, issued] of result.commands.entries()) {
     const event = result.events[i - 1];
     switch (event?.type) {
@@ -102,14 +104,15 @@ function recompute<State>(result: FakeRun<State>, meanOver: (count: number) => n
         blends.set(command.id, Number(term?.model.split(":")[1]));
       }
     }
-    expectClose(result.trajectory[i], w, `event ${i}`);
+    furthest = Math.max(furthest, distance(result.trajectory[i], w));
   }
+  return furthest;
 }
 
 describe("the shared model, event by event, is what the formulas say, for", () => {
   it("async, at whatever staleness", () => {
     const result = runOn(asyncSgd({ ...run, batch: 4 }), hosts);
-    recompute(result, () => 4);
+    expect(recompute(result, () => 4)).toBeLessThan(tiny);
     const staleness = roundReports(result.reports).flatMap((round) =>
       round.devices.map((device) => device.staleness ?? 0),
     );
@@ -117,7 +120,9 @@ describe("the shared model, event by event, is what the formulas say, for", () =
   });
 
   it("SSP", () => {
-    recompute(runOn(ssp({ ...run, batch: 4, staleness: 1 }), hosts), () => 4);
+    expect(recompute(runOn(ssp({ ...run, batch: 4, staleness: 1 }), hosts), () => 4)).toBeLessThan(
+      tiny,
+    );
   });
 
   it("Hogwild, one row a step", () => {
@@ -125,23 +130,22 @@ describe("the shared model, event by event, is what the formulas say, for", () =
     expect(commandsOf(result.commands, "step").every((step) => step.microBatchRows === 1)).toBe(
       true,
     );
-    recompute(result, () => Number.NaN);
+    expect(recompute(result, () => Number.NaN)).toBeLessThan(tiny);
   });
 
   it.each(["add", "overwrite"] as const)("Hogbatch, whose accelerator's update is to %s", (how) => {
     const policy = hogbatch({ ...run, acceleratorBatch: 20, messageRows: 6, accelerate: how });
     const devices = mixed.slice(0, 2);
     const result = runFake(checked(policy), { devices, rows, parameters: 2 });
-    recompute(result, (own) => own);
+    expect(recompute(result, (own) => own)).toBeLessThan(tiny);
     // Overwriting undoes what hosts did meanwhile.
-    if (how === "add") expect(result.trained.length).toBe(rows * run.epochs);
-    else expect(result.trained.length).toBeLessThan(rows * run.epochs);
+    expect(result.trained.length < rows * run.epochs).toBe(how === "overwrite");
   });
 
   it("Adaptive Hogbatch, at moving sizes", () => {
     const sizes = { hostMax: 8, acceleratorMin: 2, acceleratorMax: 4, messageRows: 8 };
     const result = runOn(adaptiveHogbatch({ ...run, ...sizes }), mixed);
-    recompute(result, (own) => own);
+    expect(recompute(result, (own) => own)).toBeLessThan(tiny);
   });
 });
 
@@ -184,7 +188,8 @@ describe("ABS-SGD", () => {
       const rate = options.learningRateRule === "linear" ? (base * total) / 9 : base;
       const stale = w[Math.max(0, t - 1)] as Vector;
       velocity = plus([0, 0], [options.momentum, velocity], [1 / total, gradient(frozen, stale)]);
-      expectClose(w[t + 1], plus(w[t] as Vector, [-rate, velocity]), `update ${t + 1}`);
+      const next = plus(w[t] as Vector, [-rate, velocity]);
+      expect(distance(w[t + 1], next), `update ${t + 1}`).toBeLessThan(tiny);
       trained += total;
     }
   });

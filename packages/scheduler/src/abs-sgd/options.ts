@@ -35,7 +35,7 @@ export const absSgdOptions = {
     kind: "count",
     default: null,
     min: 1,
-    help: "Rows for which the linear rule's rate is meant. Automatic: a micro-batch of each device.",
+    help: "Rows that the linear rule's rate is meant for. Automatic: a micro-batch of each device.",
   },
   momentum: {
     kind: "number",

@@ -30,17 +30,17 @@ type Step = Transition<AbsSgdState>;
  *
  * S was computed at w_{t−1}, but for the first update, which has nothing before it. Weights are by
  * rows. All pause, with their sums kept, while the model is evaluated. At the end of the rows, the
- * last step or a `finish` the micro-batches in flight are completed and all sums reduced, in at most
- * two more rounds; if the `finish` comes while the model is evaluated, the run ends with that very
- * model, and the sums' rows go back to the queue.
+ * last step or a `finish` the micro-batches in flight are completed and all sums reduced, in at
+ * most two more rounds; if the `finish` comes while the model is evaluated, the run ends with that
+ * very model, and the sums' rows go back to the queue.
  *
  * A device lost before the reduction is asked for takes all rows back that are not in the model.
  * Once it is asked for, its frozen sum counts, and only what it computed since goes back. A device
- * that joins begins between two reductions and takes part from the next one on, so that its gradients
- * are one update old as well. Needs plain SGD.
+ * that joins begins between two reductions and takes part from the next one on, so that its
+ * gradients are one update old as well. Needs plain SGD.
  *
- * Queue depth: one micro-batch, so that the next border is near. A round is one update of the global
- * model, a step one micro-batch.
+ * Queue depth: one micro-batch, so that the next border is near. A round is one update of the
+ * global model, a step one micro-batch.
  *
  * Source: paper B (arXiv 2308.15164); micro-batches, the options, the end of the run, failures and
  * joining are ours.

@@ -76,9 +76,9 @@ export const adaptiveHogbatchOptions = {
  * ```
  *
  * Hosts start at their smallest size, accelerators at their largest. A host's batch is split evenly
- * over its t threads. How updates reach the model, the constant learning rate, roles and queue depth
- * are as in `hogbatch`; a message to a host holds several batches of the size it has by then, and
- * counts for as many.
+ * over its t threads. How updates reach the model, the constant learning rate, roles and queue
+ * depth are as in `hogbatch`; a message to a host holds several batches of the size it has by then,
+ * and counts for as many.
  *
  * Source: paper C (arXiv 2004.08771), Adaptive Hogbatch; the size of messages is ours.
  *

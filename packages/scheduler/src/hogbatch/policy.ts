@@ -38,8 +38,8 @@ export const hogbatchOptions = {
 
 /**
  * CPU+GPU Hogbatch: hosts and accelerators work on one shared model, first come, first served. A
- * host's threads update it without locks, a row each; an accelerator computes on a copy with a large
- * batch, and its update is added.
+ * host's threads update it without locks, a row each; an accelerator computes on a copy with a
+ * large batch, and its update is added.
  *
  * ```text
  * host, each thread:   w <- w − η ∇ℓ(w; row)

@@ -11,7 +11,7 @@ import type { RoundRowsOption } from "../shared-model/options.js";
 import { sharedModelPolicy } from "../shared-model/policy.js";
 
 interface OwnOptions extends RoundRowsOption {
-  /** Rows that a device is sent at a time; they are trained on one by one all the same. 256 if left out. */
+  /** Rows that a device is sent at a time; it trains on them one by one. 256 if left out. */
   readonly messageRows?: number;
 }
 

@@ -16,7 +16,7 @@ interface OwnOptions {
   readonly batch?: number;
   /** The most rows that a device's batch can grow to. 4·b if left out. */
   readonly batchMax?: number;
-  /** How much the latest round counts for the predicted speed, the rest being the past. 0.5 if left out. */
+  /** How much the latest round counts for the speed, the rest being the past. 0.5 if left out. */
   readonly smoothing?: number;
 }
 

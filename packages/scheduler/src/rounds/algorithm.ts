@@ -57,8 +57,8 @@ export interface RoundMerge {
 }
 
 /**
- * An algorithm in which all devices work on batches dealt in advance, then meet. `roundPolicy` makes
- * a policy of it.
+ * An algorithm in which all devices work on batches dealt in advance, then meet. `roundPolicy`
+ * makes a policy of it.
  */
 export interface RoundAlgorithm {
   readonly name: string;

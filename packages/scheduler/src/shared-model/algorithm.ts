@@ -6,7 +6,7 @@ import type { Run, RunSettings } from "../common/run.js";
  * How a device's work gets into the shared model.
  *
  * - `step`: it updates the shared model itself, without locks, while others do so too.
- * - `add`: it copies the model, computes a gradient there, and adds it to what the model is by then.
+ * - `add`: it copies the model, computes a gradient there, and adds it to what the model is then.
  * - `overwrite`: it copies the model, steps on the copy, and puts it in the model's place.
  */
 export type Way = "step" | "add" | "overwrite";

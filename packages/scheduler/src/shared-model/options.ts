@@ -12,5 +12,5 @@ export const roundOption = {
   kind: "count",
   default: null,
   min: 1,
-  help: "Rows between two reports, in which evaluations are counted. Automatic: a quarter of an epoch.",
+  help: "Rows between two reports, which evaluations count. Automatic: a quarter of an epoch.",
 } as const;

@@ -49,9 +49,9 @@ type Step = Transition<SharedModelState>;
  * All pause only where the model is evaluated or the algorithm has it so.
  *
  * Rows count as trained once their work is in the model. What a lost device has not been known to
- * finish goes back to the front of the queue; if part of it had got into the model (steps under way, an
- * addition that was not answered), that part stays there and is made again. A device that joins is
- * given work at once. A `finish` lets what is under way land, then evaluates and stops.
+ * finish goes back to the front of the queue; if part of it had got into the model (steps under
+ * way, an addition that was not answered), that part stays there and is made again. A device that
+ * joins is given work at once. A `finish` lets what is under way land, then evaluates and stops.
  */
 export function sharedModelPolicy(algorithm: SharedModelAlgorithm): Policy<SharedModelState> {
   return {
