@@ -14,10 +14,11 @@ const native = nativeSupport();
 const without = native.available ? "" : native.reason;
 
 const kinds = [
-  { kernels: "native", devices: "cpu,cpu@0.7", available: native.available },
-  { kernels: "native", devices: "cpu:2,cpu", available: native.available },
-  { kernels: "wasm", devices: "cpu,cpu@0.7", available: true },
-  { kernels: "plain", devices: "cpu,cpu@0.7", available: true },
+  { kernels: "native", bf16: false, devices: "cpu,cpu@0.7", available: native.available },
+  { kernels: "native", bf16: false, devices: "cpu:2,cpu", available: native.available },
+  { kernels: "native", bf16: true, devices: "2*cpu", available: native.available && native.bf16 },
+  { kernels: "wasm", bf16: false, devices: "cpu,cpu@0.7", available: true },
+  { kernels: "plain", bf16: false, devices: "cpu,cpu@0.7", available: true },
 ] as const;
 
 const rules = [
@@ -25,14 +26,16 @@ const rules = [
   ["Adam", { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }, 0.01],
 ] as const;
 
-for (const { kernels, devices, available } of kinds) {
-  describe.skipIf(!available)(`${kernels} kernels on ${devices}${available ? "" : without}`, () => {
+for (const { kernels, bf16, devices, available } of kinds) {
+  const name = `${kernels} kernels${bf16 ? " in bfloat16" : ""} on ${devices}`;
+  describe.skipIf(!available)(name, () => {
     test.each(rules)(
       "learn with %s, and the run is replayed to the last bit",
       async (_, rule, rate) => {
         const changes: Partial<TrainOptions> = {
           shape: { ...shape, hidden: [16, 12] },
           kernels,
+          bf16,
           devices: parseDevices(devices),
           rule,
           policy: policy({ learningRate: rate }),
@@ -41,7 +44,7 @@ for (const { kernels, devices, available } of kinds) {
         expect(result.metrics!.precision[0]).toBeGreaterThan(0.9);
         const started = devicesOf(events);
         expect(started.map(({ runs }) => runs)).toMatchObject(
-          parseDevices(devices).map(({ threads }) => ({ name: kernels, threads, bf16: false })),
+          parseDevices(devices).map(({ threads }) => ({ name: kernels, threads, bf16 })),
         );
         for (const device of result.devices)
           expect(device.kernels).toMatch(new RegExp(`^${kernels}`));
@@ -132,6 +135,19 @@ describe("what can't be had", () => {
       replay({ ...options({ policy: policy({ epochs: 1 }) }), devices, events: ofPolicy(events) }),
     ).rejects.toMatchObject({ code: native.available ? "ISA_UNSUPPORTED" : "NATIVE_UNAVAILABLE" });
   });
+});
+
+test("what kernels refuse crosses from a device with its code", async () => {
+  const wild = options({ policy: policy({ learningRate: 1e42 }) });
+  for (const kernels of native.available ? (["native", "wasm"] as const) : (["wasm"] as const)) {
+    await expect(train({ ...wild, kernels })).rejects.toMatchObject({
+      code: "NO_DEVICES",
+      cause: {
+        code: "DEVICE_FAILED",
+        cause: { name: "CpuKernelsError", code: "KERNEL_ARGUMENT" },
+      },
+    });
+  }
 });
 
 describe("what was decided is recorded", () => {
