@@ -200,7 +200,12 @@ describe("inspect", () => {
 test("devices are measured, and what is missing is said", async () => {
   const { code, stdout } = await command(["devices", "--json"]);
   expect(code).toBe(0);
-  const { devices, unavailable } = JSON.parse(stdout) as {
+  const {
+    devices,
+    kernels: technologies,
+    unavailable,
+  } = JSON.parse(stdout) as {
+    kernels: { native: { available: boolean; isas?: readonly string[]; reason?: string } };
     devices: readonly { kernels: string; rowsPerSecond: number }[];
     unavailable: readonly { kind: string }[];
   };
@@ -209,6 +214,9 @@ test("devices are measured, and what is missing is said", async () => {
     expect(kernels).not.toBe("");
     expect(rowsPerSecond).toBeGreaterThan(0);
   }
+  const { native } = technologies;
+  expect(native.available ? native.isas : [native.reason]).not.toEqual([]);
+  expect(devices[0]?.kernels).toMatch(native.available ? /^native-/ : /^wasm$/);
   expect(unavailable).toMatchObject([{ kind: "gpu" }]);
 });
 

@@ -27,8 +27,8 @@ const rules = [
 ] as const;
 
 for (const { kernels, bf16, devices, available } of kinds) {
-  const name = `${kernels} kernels${bf16 ? " in bfloat16" : ""} on ${devices}`;
-  describe.skipIf(!available)(name, () => {
+  const inBf16 = bf16 ? " in bfloat16" : "";
+  describe.skipIf(!available)(`${kernels} kernels${inBf16} on ${devices}`, () => {
     test.each(rules)(
       "learn with %s, and the run is replayed to the last bit",
       async (_, rule, rate) => {

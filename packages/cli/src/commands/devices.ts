@@ -62,15 +62,21 @@ export async function devicesCommand(output: Output): Promise<ExitCode> {
     memory: { available: availableMemory() },
     devices: measured.map(({ name, kernels, rowsPerSecond }) => ({ name, kernels, rowsPerSecond })),
     probe,
-    kernels: { native: support, wasm: { available: true } },
+    kernels: {
+      native: support.available ? support : { ...support, remedy },
+      wasm: { available: true },
+    },
     unavailable: otherKinds,
   });
   return exitCodes.done;
 }
 
+const remedy =
+  "in a clone, `npm run build` makes them once there is a C++ compiler (g++, clang++ or what CXX names)";
+
 /** What the addon can do here, or why it is not there and what would help. */
 function nativeWords(support: NativeSupport): string {
-  if (!support.available) return `not available: ${support.reason}`;
+  if (!support.available) return `not available: ${support.reason}; ${remedy}`;
   const { isas, bf16 } = support;
   return `${isas.join(", ")}; products in bfloat16 (--bf16): ${bf16 ? "yes" : "no"}`;
 }
