@@ -2,7 +2,7 @@ import { kernelsConformance } from "@heterosgd/model/conformance";
 import { describe, expect, it } from "vitest";
 import { createWasmKernels } from "./wasm-kernels.js";
 
-const tolerance = 3e-5;
+const tolerance = 1e-5;
 
 describe("the WebAssembly kernels agree with the reference:", () => {
   it.each(kernelsConformance(createWasmKernels, { tolerance }))("$name", async ({ run }) => {
