@@ -5,11 +5,14 @@ import type {
   DeviceId,
   MergeReport,
   MergeRule,
+  ModelName,
   Policy,
   PolicyEvent,
   PolicySetup,
   Report,
   RoundReport,
+  StopReason,
+  Term,
 } from "../src/index.js";
 
 /** Weights by updates; by batch sizes if all made equally many. */
@@ -84,8 +87,112 @@ export function drive<State>(policy: Policy<State>, setup: PolicySetup): Drive<S
 }
 
 /** `done` of a device; policies that go by the clock are given one second. */
-export function done(device: DeviceId): PolicyEvent {
-  return { type: "done", device, rows: [], nonZeros: 1, seconds: 1, loss: 1 };
+export function done(device: DeviceId, seconds = 1): PolicyEvent {
+  return { type: "done", device, rows: [], nonZeros: 1, seconds, loss: 1 };
+}
+
+export function applied(device: DeviceId): PolicyEvent {
+  return { type: "applied", device };
+}
+
+export function blended(id: number): PolicyEvent {
+  return { type: "blended", id };
+}
+
+export function evaluated(id: number): PolicyEvent {
+  return { type: "evaluated", id };
+}
+
+export function joined(id: DeviceId, maxBatchRows = 64): PolicyEvent {
+  return { type: "joined", device: { id, maxBatchRows } };
+}
+
+export const finish: PolicyEvent = { type: "finish", reason: "signal" };
+
+/** The commands, without reports. */
+export function acts(commands: readonly Command[]): readonly Command[] {
+  return commands.filter(({ type }) => type !== "report");
+}
+
+/** Commands in few words. */
+export const told = {
+  pull: (device: DeviceId): Command => ({ type: "pull", device }),
+  push: (device: DeviceId, model: ModelName): Command => ({
+    type: "push",
+    device,
+    model,
+    norm: false,
+  }),
+  step: (device: DeviceId, start: number, count: number, learningRate: number): Command => ({
+    type: "step",
+    device,
+    rows: [{ epoch: 0, start, count }],
+    learningRate,
+    model: `replica:${device}`,
+  }),
+  accumulate: (
+    device: DeviceId,
+    start: number,
+    count: number,
+    into: 0 | 1 = 0,
+    reset = true,
+  ): Command => ({
+    type: "accumulate",
+    device,
+    rows: [{ epoch: 0, start, count }],
+    model: `replica:${device}`,
+    into: `gradient:${device}:${into}`,
+    reset,
+  }),
+  apply: (device: DeviceId, scale: number): Command => ({
+    type: "apply",
+    device,
+    source: `gradient:${device}:0`,
+    target: "global",
+    scale,
+  }),
+  /** A step on the shared model. */
+  share: (
+    device: DeviceId,
+    start: number,
+    count: number,
+    learningRate: number,
+    microBatchRows: number,
+  ): Command => ({
+    type: "step",
+    device,
+    rows: [{ epoch: 0, start, count }],
+    learningRate,
+    model: "global",
+    microBatchRows,
+  }),
+  blend: (
+    id: number,
+    target: ModelName,
+    terms: Readonly<Partial<Record<ModelName, number>>>,
+    stateTerms: Readonly<Partial<Record<ModelName, number>>> = terms,
+  ): Command => ({
+    type: "blend",
+    id,
+    target,
+    terms: termsOf(terms),
+    stateTerms: termsOf(stateTerms),
+  }),
+  rotate: (...names: readonly ModelName[]): Command => ({ type: "rotate", names }),
+  evaluate: (id: number): Command => ({ type: "evaluate", id }),
+  stop: (reason: StopReason): Command => ({ type: "stop", reason }),
+};
+
+function termsOf(terms: Readonly<Partial<Record<ModelName, number>>>): readonly Term[] {
+  return Object.entries(terms).map(([model, coefficient]) => ({
+    model: model as ModelName,
+    coefficient: closeTo(coefficient ?? 0),
+  }));
+}
+
+/** Equal but for rounding. */
+function closeTo(value: number): number {
+  return expect.closeTo(value, 12) as number;
 }
 
 export function pushed(device: DeviceId, norm: number | null = null): PolicyEvent {

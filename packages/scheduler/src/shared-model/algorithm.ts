@@ -92,9 +92,8 @@ export interface SharedModelState extends Run {
    * Lost devices with work that still has to be reported, or whose blend is under way all the same.
    */
   readonly departed: readonly SharedModelDevice[];
-  /** Epoch to which this round belongs, and rows of it that were handed out. */
-  readonly roundEpoch: number;
-  readonly given: number;
+  /** Of which rows are handed out, as of the last pause. */
+  readonly epoch: number;
   /** Blends asked for so far. */
   readonly blends: number;
 }

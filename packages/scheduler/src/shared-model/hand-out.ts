@@ -20,26 +20,35 @@ export function hasMore(algorithm: SharedModelAlgorithm, state: SharedModelState
   return state.finish === null && updatesLeft(algorithm, state) > 0 && rowsLeft(state.queue) > 0;
 }
 
-/** Whether all rows of this round are handed out; none is of two epochs. */
-export function roundGivenOut(
-  algorithm: SharedModelAlgorithm,
-  { queue, roundEpoch, given, devices }: SharedModelState,
-): boolean {
-  if (epochsTaken(queue) > roundEpoch) return true;
-  // A round that all wait for at its end has work for everybody.
-  const oneEach = sum(devices, (device) => algorithm.order(device).rows);
-  return given >= (algorithm.roundRows ?? Math.max(Math.ceil(queue.rows / 4), oneEach));
+/** Whether nothing more is handed out until all have paused: for an evaluation, or an epoch's end. */
+export function stopsForPause(algorithm: SharedModelAlgorithm, state: SharedModelState): boolean {
+  const { settings, epochBarrier } = algorithm;
+  const epochOver = epochsTaken(state.queue) > state.epoch;
+  if (epochOver && (epochBarrier || settings.evaluateEvery === "epoch")) return true;
+  const given = rowsTrained(state) + sum(jobsOf(state), ({ rows }) => countRows(rows));
+  return pausesAfterRound(algorithm, state) && given >= roundRows(algorithm, state);
 }
 
-/** Whether all wait for each other at the end of this round. */
-export function pausesAfter(
-  { settings, epochBarrier }: SharedModelAlgorithm,
-  { queue, roundEpoch, rounds }: SharedModelState,
+/** Whether the model is evaluated after this round. */
+export function pausesAfterRound(
+  { settings }: SharedModelAlgorithm,
+  { rounds }: SharedModelState,
 ): boolean {
-  const epochOver = epochsTaken(queue) > roundEpoch;
-  return (
-    (epochBarrier && epochOver) || evaluationDue(settings.evaluateEvery, rounds + 1, epochOver)
-  );
+  return evaluationDue(settings.evaluateEvery, rounds + 1, false);
+}
+
+/** Rows of a round; one that all wait for at its end has work for everybody. */
+export function roundRows(
+  algorithm: SharedModelAlgorithm,
+  { queue, devices }: SharedModelState,
+): number {
+  const oneEach = sum(devices, (device) => algorithm.order(device).rows);
+  return algorithm.roundRows ?? Math.max(Math.ceil(queue.rows / 4), oneEach);
+}
+
+/** Rows that have got into the model since the last report. */
+export function rowsTrained({ devices, departed }: SharedModelState): number {
+  return sum([...devices, ...departed], ({ since }) => since.rows);
 }
 
 /** Updates that may still be handed out in this run. */
@@ -95,10 +104,7 @@ export function give(
     learningRate,
     jobs: [...device.jobs, job],
   });
-  return [
-    { ...state, queue, devices, given: state.given + countRows(rows) },
-    commandsFor(device.id, order, rows, learningRate),
-  ];
+  return [{ ...state, queue, devices }, commandsFor(device.id, order, rows, learningRate)];
 }
 
 /** What puts a copy that has been trained in the model's place. */

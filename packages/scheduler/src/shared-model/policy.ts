@@ -30,8 +30,10 @@ import {
   jobsOf,
   nextFree,
   overwriteCommand,
-  pausesAfter,
-  roundGivenOut,
+  pausesAfterRound,
+  roundRows,
+  rowsTrained,
+  stopsForPause,
 } from "./hand-out.js";
 import { roundReport } from "./report.js";
 
@@ -45,8 +47,8 @@ type Step = Transition<SharedModelState>;
  * when a batch is in w:        u <- u + 1; maybe all pause, for an evaluation or an epoch's end
  * ```
  *
- * A round is so many rows handed out; it is what is reported and what evaluations are counted in.
- * All pause only where the model is evaluated or the algorithm has it so.
+ * A round is so many rows; it is what is reported and what evaluations are counted in. All pause
+ * only where the model is evaluated or the algorithm has it so.
  *
  * Rows count as trained once their work is in the model. What a lost device has not been known to
  * finish goes back to the front of the queue; if part of it had got into the model (steps under
@@ -63,8 +65,7 @@ export function sharedModelPolicy(algorithm: SharedModelAlgorithm): Policy<Share
         ...newRun(algorithm.settings, setup.rows),
         devices: [],
         departed: [],
-        roundEpoch: 0,
-        given: 0,
+        epoch: 0,
         blends: 0,
       };
       const state = checkedSetup(setup).reduce(
@@ -114,11 +115,13 @@ function on(algorithm: SharedModelAlgorithm, state: SharedModelState, event: Pol
   }
 }
 
-/** Hands out what there is to hand out; ends the round when nothing is under way any more. */
+/** Hands out what there is to hand out; pauses when nothing is under way any more. */
 function carryOn(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
   if (state.phase !== "working") return [state, []];
   return andThen(handOut(algorithm, state), (next) => {
-    return jobsOf(next).length > 0 ? reportEpochs(next) : pause(algorithm, next);
+    if (jobsOf(next).length === 0) return pause(algorithm, next);
+    const full = rowsTrained(next) >= roundRows(algorithm, next);
+    return full && !pausesAfterRound(algorithm, next) ? closeRound(next) : reportEpochs(next);
   });
 }
 
@@ -126,12 +129,7 @@ function handOut(algorithm: SharedModelAlgorithm, state: SharedModelState): Step
   let step: Step = [state, []];
   for (;;) {
     const [current] = step;
-    if (!hasMore(algorithm, current)) return step;
-    if (roundGivenOut(algorithm, current)) {
-      if (pausesAfter(algorithm, current)) return step;
-      step = andThen(step, closeRound);
-      continue;
-    }
+    if (!hasMore(algorithm, current) || stopsForPause(algorithm, current)) return step;
     const device = nextFree(algorithm, current);
     if (device === undefined) return step;
     step = andThen(step, (next) => give(algorithm, next, device));
@@ -142,38 +140,33 @@ function handOut(algorithm: SharedModelAlgorithm, state: SharedModelState): Step
 function pause(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
   const { settings } = algorithm;
   const reason = state.finish ?? exhausted(state.queue, state.steps, settings.maxSteps);
-  if (reason !== null && !hasTrained(state)) return conclude(state, reason);
+  if (reason !== null && rowsTrained(state) === 0) return conclude(state, reason);
   return andThen(closeRound(state), (closed) => {
     if (reason !== null) return conclude(closed, reason);
+    const next = nextEpoch(closed);
     const epochEnded = closed.epochsDone > state.epochsDone;
     return evaluationDue(settings.evaluateEvery, closed.rounds, epochEnded)
-      ? evaluate(closed)
-      : carryOn(algorithm, closed);
+      ? evaluate(next)
+      : carryOn(algorithm, next);
   });
 }
 
-/** Whether anything has got into the model since the last report. */
-function hasTrained({ devices, departed }: SharedModelState): boolean {
-  return [...devices, ...departed].some(({ since }) => since.rows > 0);
+/** If all have paused at the end of an epoch, u begins again. */
+function nextEpoch(state: SharedModelState): SharedModelState {
+  const epoch = epochsTaken(state.queue);
+  if (epoch === state.epoch) return state;
+  return { ...state, epoch, devices: state.devices.map((device) => ({ ...device, credit: 0 })) };
 }
 
 /** Reports the round and opens the next one. */
 function closeRound(state: SharedModelState): Step {
-  const epoch = epochsTrained(state);
   const rounds = state.rounds + 1;
-  const roundEpoch = epochsTaken(state.queue);
-  const begin = (device: SharedModelDevice) => ({
-    ...device,
-    since: nothing,
-    credit: roundEpoch > state.roundEpoch ? 0 : device.credit,
-  });
+  const report = roundReport(state, rounds, epochsTrained(state));
+  const begin = (device: SharedModelDevice) => ({ ...device, since: nothing });
   const devices = state.devices.map(begin);
   const departed = state.departed.filter(({ jobs }) => jobs.length > 0).map(begin);
   return andThen(
-    [
-      { ...state, devices, departed, rounds, roundEpoch, given: 0 },
-      [{ type: "report", report: roundReport(state, rounds, epoch) }],
-    ],
+    [{ ...state, devices, departed, rounds }, [{ type: "report", report }]],
     reportEpochs,
   );
 }
@@ -242,15 +235,16 @@ function onLost(algorithm: SharedModelAlgorithm, state: SharedModelState, id: nu
   const next = { ...state, devices, departed };
   if (devices.length === 0) {
     const left = giveBack({ ...next, departed: departed.map(idle) }, jobsOf(state));
-    return andThen(hasTrained(left) ? closeRound(left) : [left, []], (end) => stop(end, "devices"));
+    return andThen(rowsTrained(left) > 0 ? closeRound(left) : [left, []], (end) =>
+      stop(end, "devices"),
+    );
   }
   return carryOn(algorithm, giveBack(next, gone ?? []));
 }
 
 function giveBack(state: SharedModelState, jobs: readonly Job[]): SharedModelState {
   const rows = jobs.flatMap((job) => job.rows);
-  const given = Math.max(0, state.given - countRows(rows));
-  return { ...state, queue: giveBackRows(state.queue, rows), given };
+  return { ...state, queue: giveBackRows(state.queue, rows) };
 }
 
 /** The device joins, at the slowest one's clock, so that it has nobody wait for it longer. */
