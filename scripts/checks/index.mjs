@@ -8,6 +8,7 @@ import { importsCheck } from "./imports.mjs";
 import { leftoversCheck } from "./leftovers.mjs";
 import { manifestsCheck } from "./manifests.mjs";
 import { formatCheck, lintCheck, typesCheck, unusedCheck } from "./source-tools.mjs";
+import { nativeFuzzCheck } from "./native-fuzz.mjs";
 import { publintCheck } from "./publint.mjs";
 import { resolutionCheck } from "./resolution.mjs";
 import { testsCheck } from "./tests.mjs";
@@ -19,6 +20,7 @@ import { testsCheck } from "./tests.mjs";
  */
 export const checks = [
   testsCheck,
+  nativeFuzzCheck,
   typesCheck,
   lintCheck,
   formatCheck,
