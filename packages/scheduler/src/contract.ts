@@ -107,10 +107,12 @@ export interface ApplyCommand {
  * it in its own queue, so work issued to devices behind a blend overlaps it: this one command
  * serves merges and delayed reductions alike. Answered by one `blended`.
  *
- * The target may be among the terms. A device's models must have been pushed to be terms. The
- * target's count of updates becomes the largest among those of `stateTerms`. If the target is a
- * replica, its device sees the result in whatever it is asked to do after `blended`. If a device is
- * lost, the others take over its slices: `blended` comes as long as there are devices.
+ * The target may be among the terms. A device's models must have been pushed to be terms, and are
+ * left alone until `blended`. Where the target is `global` itself, devices may be stepping on it
+ * meanwhile (lock-free algorithms), and what they do may be lost. The target's count of updates
+ * becomes the largest among those of `stateTerms`. If the target is a replica, its device sees the
+ * result in whatever it is asked to do after `blended`. If a device is lost, the others take over
+ * its slices: `blended` comes as long as there are devices.
  */
 export interface BlendCommand {
   readonly type: "blend";
