@@ -21,19 +21,21 @@ HETEROSGD_INLINE void stream_fence() {
 template <int kTerms, bool kStream>
 HETEROSGD_INLINE void blend_vectors(float* target, size_t terms, const float* coefficients,
                                     const float* const* sources, Range range) {
-  constexpr size_t kStep = 4 * kLanes;
+  // One vector of each source at a time was the fastest with streaming stores (of 1, 2 and 4).
+  constexpr int kVectors = kStream ? 1 : 4;
+  constexpr size_t kStep = kVectors * kLanes;
   const size_t n = kTerms == 0 ? terms : kTerms;
   size_t i = range.begin;
   for (; i + kStep <= range.end; i += kStep) {
-    Chunk<4> sum;
+    Chunk<kVectors> sum;
     sum.clear();
     for (size_t t = 0; t < n; t++) {
-      Chunk<4> source;
+      Chunk<kVectors> source;
       source.load(sources[t] + i, kStep);
       sum.add(coefficients[t], source);
     }
     if (kStream) {
-      for (size_t j = 0; j < 4; j++) st_stream(target + i + j * kLanes, sum.v[j]);
+      for (size_t j = 0; j < kVectors; j++) st_stream(target + i + j * kLanes, sum.v[j]);
     } else {
       sum.store(target + i, kStep);
     }
