@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkSchedule, learningRateAt, warmupFactor } from "./learning-rate.js";
+import { checkSchedule, learningRateAt, learningRateOf, warmupFactor } from "./learning-rate.js";
 import type { LearningRateSchedule } from "./learning-rate.js";
 
 describe("a learning-rate schedule", () => {
@@ -58,5 +58,18 @@ describe("the warm-up factor", () => {
 
   it("is 1 without a warm-up", () => {
     expect(warmupFactor(0, 0)).toBe(1);
+  });
+});
+
+describe("the learning rate of a batch", () => {
+  it("follows the schedule at its start and the warm-up at its end, in epochs", () => {
+    const plan = { schedule: { kind: "inverse", rate: 6, decay: 1 }, warmupEpochs: 2 } as const;
+    const rows = [
+      { epoch: 1, start: 0, count: 10 },
+      { epoch: 1, start: 30, count: 10 },
+    ];
+    // After one epoch 6/2; it ends, as far as rows are counted, at 1.5 of 2.
+    expect(learningRateOf(plan, 40, rows)).toBeCloseTo(3 * 0.75, 12);
+    expect(learningRateOf({ ...plan, warmupEpochs: 0 }, 40, rows)).toBe(3);
   });
 });

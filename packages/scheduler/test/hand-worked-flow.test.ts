@@ -225,6 +225,26 @@ describe("Adaptive Hogbatch on 64 rows", () => {
     expect(send(done(1), applied(1))).toEqual([pull(1), accumulate(1, 17, 2), apply(1, -0.05)]);
   });
 
+  it("begins u again with each epoch, but keeps the sizes", () => {
+    const policy = adaptiveHogbatch({ ...run, epochs: 2, hostMax: 2, messageRows: 1 });
+    const devices: readonly DeviceInfo[] = [{ id: 0, maxBatchRows: 64 }, ...mixed.slice(1)];
+    const { commands, send, state } = drive(policy, { devices, rows: 4, parameters: 4 });
+    // A sixteenth of so few rows is one for the accelerator. The host is ahead after one.
+    expect(commands()).toEqual([
+      share(0, 0, 1, 0.1, 1),
+      pull(1),
+      accumulate(1, 1, 1),
+      apply(1, -0.1),
+    ]);
+    expect(send(done(0))).toEqual([share(0, 2, 2, 0.1, 2)]);
+    send(done(0));
+    expect(state().devices.map(({ credit }) => credit)).toEqual([2, 0]);
+    expect(commandsOf([send(done(1), applied(1))], "step")).toEqual([
+      { ...share(0, 0, 2, 0.1, 2), rows: [{ epoch: 1, start: 0, count: 2 }] },
+    ]);
+    expect(state().devices.map(({ credit }) => credit)).toEqual([0, 0]);
+  });
+
   it("counts a host's updates by β", () => {
     const devices: readonly DeviceInfo[] = [
       { id: 0, maxBatchRows: 64, threads: 4 },

@@ -64,6 +64,21 @@ describe("Synchronous SGD on five rows", () => {
   });
 });
 
+describe("Warming up", () => {
+  it("raises the rate with the rows of whole rounds", () => {
+    const policy = syncSgd({ ...run, batch: 2, warmupEpochs: 1 });
+    const { send } = drive(policy, setup(8));
+    const rates = [1, 2].map((round) => {
+      send(done(0), pushed(0), done(1));
+      const [merge] = commandsOf([send(pushed(1))], "blend");
+      send(blended(round));
+      return merge?.terms[1]?.coefficient;
+    });
+    // Half of the warm-up is over after the first of two rounds of four rows.
+    expect(rates).toEqual([-0.0125, -0.025]);
+  });
+});
+
 describe("LB-BSP", () => {
   it("sizes batches by speeds, smoothed, with their sum fixed", () => {
     const { send } = drive(lbBsp({ ...run, batch: 4, smoothing: 0.5 }), setup(100));

@@ -165,6 +165,25 @@ describe("ABS-SGD", () => {
     expect(send(done(2))).toEqual([push(2, "gradient:2:0"), pull(2), accumulate(2, 16, 2, 1)]);
   });
 
+  it("has nobody pull while a reduction is under way", () => {
+    const { send } = drive(policy, setup(10));
+    send(done(0), pushed(0), done(1), pushed(1), done(1), joined(2), joined(3));
+    send(blended(1), done(0), pushed(0));
+    // Of four rows the first takes two, which was idle, and one that has joined the others.
+    expect(send(lost(1))).toEqual([
+      accumulate(0, 6, 2, 0),
+      pull(2),
+      accumulate(2, 8, 2),
+      blend(2, "next", { global: 1, "gradient:0:1": -0.05 }, { global: 1 }),
+    ]);
+    expect(send(lost(0))).toEqual([]);
+    expect(acts(send(blended(2)))).toEqual([
+      rotate("global", "next"),
+      pull(3),
+      accumulate(3, 6, 2),
+    ]);
+  });
+
   it("drains both sums at a finish, in two rounds", () => {
     const { send, state } = drive(policy, setup(40));
     send(done(0), pushed(0), done(1), pushed(1));

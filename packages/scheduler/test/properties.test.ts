@@ -211,10 +211,13 @@ describe.each(cases)("whatever the speeds, losses and joins, $name", (tried) => 
         const equal = scenario.devices.map(
           (device) => ({ ...first, id: device.id }) as typeof device,
         );
-        const { reports: even } = runScenario(tried.create(scenario.run, 4), {
-          ...scenario,
-          devices: equal,
-        });
+        const { reports: even } = runScenario(
+          tried.create({ ...scenario.run, evaluateEvery: "epoch" }, 4),
+          {
+            ...scenario,
+            devices: equal,
+          },
+        );
         const totals = equal.map(({ id }) =>
           roundReports(even)
             .flatMap(({ devices }) => devices)

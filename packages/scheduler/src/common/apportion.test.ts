@@ -30,7 +30,7 @@ describe("splitting a whole number", () => {
     expect(apportion(5, [])).toEqual([]);
   });
 
-  it("keeps to total and bounds, whatever they are, and equal claims get equal parts but for one", () => {
+  it("keeps to total and bounds, and equal claims get equal parts but for one", () => {
     const claim = fc.record({
       weight: fc.double({ min: 1e-6, max: 1e6, noNaN: true }),
       least: fc.integer({ min: 0, max: 3 }),

@@ -38,7 +38,7 @@ export type Blend = Pick<BlendCommand, "target" | "terms" | "stateTerms">;
 /** What a round's merge is worked out from. */
 export interface RoundResult {
   readonly devices: readonly RoundDevice[];
-  /** η_t, of the round's first batch. */
+  /** η_t, of the round's first turn. */
   readonly learningRate: number;
   /** Rows of a full turn of all devices. */
   readonly fullRows: number;

@@ -91,7 +91,8 @@ function give(
   const [rows = [], ...share] = device.share;
   const { id } = device;
   const model: ModelName = `replica:${id}`;
-  const learningRate = learningRateOf(settings, state.queue.rows, rows);
+  const learningRate =
+    work === "replica" ? learningRateOf(settings, state.queue.rows, rows) : state.learningRate;
   if (work === "replica") {
     // A short batch moves the model by as much less, so that no row counts for more than others.
     const scaled = (learningRate * countRows(rows)) / batchRows;

@@ -115,8 +115,8 @@ function beginRound(algorithm: RoundAlgorithm, state: RoundState): Step {
   if (devices.length === 0) return stop(state, "devices");
   const fullRows = sum(devices, ({ batchRows }) => batchRows);
   const dealt = deal(algorithm, { ...state, phase: "working", devices, joined: [], fullRows });
-  const first = dealt.devices.find(({ share }) => share.length > 0)?.share[0] ?? [];
-  const learningRate = learningRateOf(settings, state.queue.rows, first);
+  const firstTurn = dealt.devices.flatMap(({ share }) => share[0] ?? []);
+  const learningRate = learningRateOf(settings, state.queue.rows, firstTurn);
   const again = algorithm.restarts?.(learningRate, state.learningRate) === true;
   const pulling = dealt.devices.map((device) => ({
     ...device,

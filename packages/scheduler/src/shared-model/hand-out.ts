@@ -20,7 +20,7 @@ export function hasMore(algorithm: SharedModelAlgorithm, state: SharedModelState
   return state.finish === null && updatesLeft(algorithm, state) > 0 && rowsLeft(state.queue) > 0;
 }
 
-/** Whether nothing more is handed out until all have paused: for an evaluation, or an epoch's end. */
+/** Whether nothing is handed out until all have paused: to evaluate, or at an epoch's end. */
 export function stopsForPause(algorithm: SharedModelAlgorithm, state: SharedModelState): boolean {
   const { settings, epochBarrier } = algorithm;
   const epochOver = epochsTaken(state.queue) > state.epoch;
