@@ -44,10 +44,10 @@ let weightPanels: usize = 0;
 let gradientRoom: usize = 0;
 
 /**
- * The whole operation; see the contract. `dHidden` 0: none is wanted. `panels` and `scaled`
- * have room for the packed hidden rows, `weightRoom` for a block's weights, `tile` for a block's scores, `kept` for those of
- * `keptBlocks` blocks and `keptMaxima` for one row of a tile for each; `rowState` for 5 floats for
- * every lane, `room` for a block's gradient (rules only) and its bias's.
+ * The whole operation; see the contract. `derivatives` 0: none are wanted. `panels` and `scaled`
+ * have room for the packed hidden rows, `weightRoom` for a block's weights, `tile` for a block's
+ * scores, `kept` for those of `keptBlocks` blocks and `keptMaxima` for one row of a tile for each;
+ * `rowState` for 5 floats for every lane, `room` for a block's gradient (rules only) and its bias's.
  */
 export function output(
   loss: i32,

@@ -8,8 +8,8 @@ import { sumColumns } from "./add-products";
 import * as gradient from "./gradient";
 import { multiplyAdd } from "./simd";
 
-/** Non-zeros between a touch and the use. A batch's indices are padded with as many valid ones. */
-const ahead: usize = 8 << 2;
+/** From an index to the one whose weights are touched; so many valid ones lie behind a batch's. */
+export const bytesAhead: usize = 8 << 2;
 /** Features between a touch and the use where a rule goes feature by feature. */
 const featuresAhead: usize = 4;
 
@@ -84,7 +84,7 @@ export function gatherRow(
     const column = weights + h;
     for (let i = begin; i < end; i += 4) {
       if (h == 0) {
-        const next = weights + <usize>load<u32>(i + ahead) * stride;
+        const next = weights + <usize>load<u32>(i + bytesAhead) * stride;
         words |= touch(next, next + stride);
       }
       const w = column + <usize>load<u32>(i) * stride;
@@ -111,7 +111,7 @@ export function gatherRow(
   for (; h + 16 <= stride; h += 16) {
     let c = v128.load(bias + h);
     for (let i = begin; i < end; i += 4) {
-      if (h == 0) words |= load<i32>(weights + <usize>load<u32>(i + ahead) * stride);
+      if (h == 0) words |= load<i32>(weights + <usize>load<u32>(i + bytesAhead) * stride);
       const w = weights + <usize>load<u32>(i) * stride + h;
       c = multiplyAdd(v128.load32_splat(i + toValue), v128.load(w), c);
     }
@@ -178,7 +178,7 @@ export function scatterRow(
     const column = target + h;
     for (let i = begin; i < end; i += 4) {
       if (h == 0) {
-        const next = target + <usize>load<u32>(i + ahead) * stride;
+        const next = target + <usize>load<u32>(i + bytesAhead) * stride;
         words |= touch(next, next + stride);
       }
       const w = column + <usize>load<u32>(i) * stride;
@@ -196,7 +196,7 @@ export function scatterRow(
   for (; h + 16 <= stride; h += 16) {
     const own = f32x4.mul(v128.load(d + h), scale);
     for (let i = begin; i < end; i += 4) {
-      if (h == 0) words |= load<i32>(target + <usize>load<u32>(i + ahead) * stride);
+      if (h == 0) words |= load<i32>(target + <usize>load<u32>(i + bytesAhead) * stride);
       const w = target + <usize>load<u32>(i) * stride + h;
       v128.store(w, multiplyAdd(v128.load32_splat(i + toValue), own, v128.load(w)));
     }

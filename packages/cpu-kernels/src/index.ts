@@ -8,7 +8,7 @@ export {
   type NativeKernelsOptions,
   type NativeSupport,
 } from "./native/native-support.js";
-export { allocateInWasmMemory, createWasmMemory } from "./wasm/memory.js";
+export { allocateInWasmMemory, createWasmMemory, wasmMemoryBytes } from "./wasm/memory.js";
 export { wasmKernelsBytes } from "./wasm/prediction.js";
 export {
   createWasmKernels,

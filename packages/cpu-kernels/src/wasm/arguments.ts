@@ -26,7 +26,11 @@ export interface ArgumentReader {
   readonly floats: (operation: string, name: string, array: Float32Array, least: number) => number;
   readonly layer: (operation: string, layer: Layer) => LayerPlace;
   /** Tells the functions where the next call's gradient goes, and returns which kind it is. */
-  readonly gradient: (operation: string, target: GradientTarget | null, layer: Layer) => number;
+  readonly gradient: (
+    operation: string,
+    target: GradientTarget | null,
+    layer: Pick<LayerPlace, "inputs" | "outputs">,
+  ) => number;
 }
 
 export function fail(code: CpuKernelsErrorCode, operation: string, message: string): never {
@@ -133,8 +137,12 @@ export function createArgumentReader(
     fail("KERNEL_ARRAY", operation, `${name} has ${array.length} elements, expected ${length}`);
   }
 
-  function parts(operation: string, name: string, arrays: LayerArrays, layer: Layer) {
-    const { inputs, outputs } = layer;
+  function parts(
+    operation: string,
+    name: string,
+    arrays: LayerArrays,
+    { inputs, outputs }: Pick<LayerPlace, "inputs" | "outputs">,
+  ) {
     return {
       weights: exactFloats(operation, `${name}.weights`, arrays.weights, inputs * outputs),
       bias: exactFloats(operation, `${name}.bias`, arrays.bias, outputs),
@@ -147,7 +155,7 @@ export function createArgumentReader(
     layer(operation, layer) {
       const inputs = whole(operation, "layer.inputs", layer.inputs, 1);
       const outputs = whole(operation, "layer.outputs", layer.outputs, 1);
-      return { ...parts(operation, "layer", layer, layer), inputs, outputs };
+      return { ...parts(operation, "layer", layer, { inputs, outputs }), inputs, outputs };
     },
 
     gradient(operation, gradient, layer) {

@@ -28,16 +28,17 @@ export interface Capacity {
 }
 
 export interface BatchSlot {
-  /** What `upload` returns: it names the slot, and its arrays are the caller's. */
-  readonly batch: Batch;
+  /** What the last `fill` returned; undefined before, and after one that failed. */
+  readonly batch: () => Batch | undefined;
   readonly place: RowsPlace & { readonly labels: number };
-  /** Copies a batch into the slot and checks the copy. After a failure the slot is empty. */
-  readonly fill: (batch: Batch) => void;
+  /**
+   * Copies a batch into the slot and checks the copy. What it returns stands for what is in the slot
+   * until something else is; its arrays are the caller's.
+   */
+  readonly fill: (batch: Batch) => Batch;
   /** The copied offsets of labels. */
   readonly labelOffsets: () => Uint32Array;
 }
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Orders labels by class, in room that the slots share. */
 export type LabelOrder = (
@@ -81,14 +82,7 @@ export function createBatchSlot(
   capacity: Capacity,
   order: LabelOrder,
 ): BatchSlot {
-  const batch: Writable<Batch> = {
-    rows: 0,
-    offsets: new Uint32Array(1),
-    indices: new Uint32Array(0),
-    values: new Float32Array(0),
-    labelOffsets: new Uint32Array(1),
-    labels: new Uint32Array(0),
-  };
+  let filled: Batch | undefined;
   const place = {
     rows: 0,
     features: 0,
@@ -113,8 +107,7 @@ export function createBatchSlot(
     labelRows: words(),
   };
 
-  function reserve(): void {
-    const { rows, nonZeros, labels } = capacity;
+  function reserve({ rows, nonZeros, labels }: Capacity): void {
     place.offsets = own.offsets.reserve(rows + 1);
     place.indices = own.indices.reserve(nonZeros + indicesAhead);
     place.values = own.values.reserve(nonZeros);
@@ -125,20 +118,22 @@ export function createBatchSlot(
   }
 
   return {
-    batch,
+    batch: () => filled,
     place,
     labelOffsets: () => own.labelOffsets.array(),
 
     fill(source) {
-      batch.rows = 0;
-      place.rows = 0;
-      place.labelCount = 0;
+      filled = undefined;
       const rows = checkArrays(source);
-      capacity.rows = Math.max(capacity.rows, source.offsets.length - 1);
       const covered = Math.min(source.indices.length, source.values.length);
-      capacity.nonZeros = Math.max(capacity.nonZeros, covered);
-      capacity.labels = Math.max(capacity.labels, source.labels.length);
-      reserve();
+      const larger = {
+        rows: Math.max(capacity.rows, source.offsets.length - 1),
+        nonZeros: Math.max(capacity.nonZeros, covered),
+        labels: Math.max(capacity.labels, source.labels.length),
+      };
+      reserve(larger);
+      // Not before there is room: a smaller batch shall not fail for want of a larger one's.
+      Object.assign(capacity, larger);
 
       const offsets = own.offsets.array();
       const labelOffsets = own.labelOffsets.array();
@@ -173,12 +168,15 @@ export function createBatchSlot(
       );
       place.rows = rows;
       place.labelCount = labelCount;
-      batch.rows = rows;
-      batch.offsets = source.offsets;
-      batch.indices = source.indices;
-      batch.values = source.values;
-      batch.labelOffsets = source.labelOffsets;
-      batch.labels = source.labels;
+      filled = {
+        rows,
+        offsets: source.offsets,
+        indices: source.indices,
+        values: source.values,
+        labelOffsets: source.labelOffsets,
+        labels: source.labels,
+      };
+      return filled;
     },
   };
 }

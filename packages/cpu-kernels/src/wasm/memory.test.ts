@@ -1,6 +1,6 @@
 import { kernelsConformance } from "@heterosgd/model/conformance";
-import { describe, expect, it } from "vitest";
-import { allocateInWasmMemory, bytesTaken, createWasmMemory } from "./memory.js";
+import { describe, expect, it, vi } from "vitest";
+import { allocateInWasmMemory, createWasmMemory } from "./memory.js";
 import { createWasmKernels } from "./wasm-kernels.js";
 
 describe("memory for WebAssembly", () => {
@@ -17,7 +17,8 @@ describe("memory for WebAssembly", () => {
       expect(array.every((value) => value === i + 1)).toBe(true);
     }
     // The header, and each array in whole lines.
-    expect(bytesTaken(memory)).toBe(64 + 64 + 64 + 0 + 128 + 400_000 + 64);
+    const next = allocateInWasmMemory(memory, 0);
+    expect(next.byteOffset).toBe(64 + 64 + 64 + 0 + 128 + 400_000 + 64);
   });
 
   it("keeps arrays valid while it grows, for kernels made before and after", () => {
@@ -47,6 +48,22 @@ describe("memory for WebAssembly", () => {
     const target = kernels.allocate(5);
     kernels.blend(target, [{ coefficient: 2, source: posted }]);
     expect([...target]).toEqual([6, 6, 6, 6, 6]);
+  });
+
+  it("says so where there are no addresses for it", () => {
+    const memory = vi.spyOn(WebAssembly, "Memory").mockImplementation(function () {
+      throw new RangeError("WebAssembly.Memory(): could not allocate memory");
+    });
+    try {
+      expect(createWasmMemory).toThrow(
+        expect.objectContaining({
+          code: "KERNEL_MEMORY",
+          message: expect.stringContaining("ulimit"),
+        }),
+      );
+    } finally {
+      memory.mockRestore();
+    }
   });
 
   it("refuses what exceeds 4 GiB and goes on with what is left", () => {

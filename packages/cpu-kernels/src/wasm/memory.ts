@@ -8,9 +8,9 @@ import { CpuKernelsError } from "../errors.js";
 const pageBytes = 65_536;
 const maximumPages = 65_536;
 /** Arrays begin on cache lines. */
-const unitBytes = 64;
-/** The last page stays free, so that no address past an array's end wraps around to 0. */
-const limitBytes = (maximumPages - 1) * pageBytes;
+export const unitBytes = 64;
+/** Room in one memory. The last page stays free: no address past an array's end may wrap to 0. */
+export const wasmMemoryBytes = (maximumPages - 1) * pageBytes;
 
 /** Elements of the header, as 32-bit integers. */
 const magicAt = 0;
@@ -20,9 +20,13 @@ const freeAt = 3;
 const challengeAt = 4;
 const magic = 0x4b_48_73_67;
 
-/** Shared memory that grows as arrays are taken from it, up to 4 GiB (less one page of 64 KiB). */
+/**
+ * Shared memory that grows as arrays are taken from it, up to 4 GiB (less one page of 64 KiB).
+ *
+ * @throws CpuKernelsError KERNEL_MEMORY where the system does not even grant the addresses.
+ */
 export function createWasmMemory(): WebAssembly.Memory {
-  const memory = new WebAssembly.Memory({ initial: 1, maximum: maximumPages, shared: true });
+  const memory = newMemory();
   const header = headerOf(memory.buffer);
   crypto.getRandomValues(new Uint8Array(8)).forEach((byte, i) => {
     header[idAt + (i >> 2)]! |= byte << (8 * (i & 3));
@@ -30,6 +34,19 @@ export function createWasmMemory(): WebAssembly.Memory {
   header[freeAt] = 1;
   Atomics.store(header, magicAt, magic);
   return memory;
+}
+
+function newMemory(): WebAssembly.Memory {
+  try {
+    return new WebAssembly.Memory({ initial: 1, maximum: maximumPages, shared: true });
+  } catch (cause) {
+    throw new CpuKernelsError(
+      "KERNEL_MEMORY",
+      "the system grants no room for a WebAssembly memory, which takes addresses for 4 GiB: " +
+        "raise the limit on the process's address space (ulimit -v), or use native kernels",
+      { cause },
+    );
+  }
 }
 
 function headerOf(buffer: ArrayBufferLike): Int32Array {
@@ -82,10 +99,10 @@ export function allocateBytes(memory: WebAssembly.Memory, bytes: number): number
   for (;;) {
     const free = Atomics.load(header, freeAt);
     const end = (free + units) * unitBytes;
-    if (end > limitBytes) {
+    if (end > wasmMemoryBytes) {
       throw new CpuKernelsError(
         "KERNEL_MEMORY",
-        `${bytes} bytes can't be taken from a WebAssembly memory of at most ${limitBytes} bytes, ` +
+        `${bytes} bytes can't be taken from a WebAssembly memory of at most ${wasmMemoryBytes} bytes, ` +
           `of which ${free * unitBytes} are in use: use fewer or smaller arrays, or native kernels`,
       );
     }
@@ -94,11 +111,6 @@ export function allocateBytes(memory: WebAssembly.Memory, bytes: number): number
       return free * unitBytes;
     }
   }
-}
-
-/** Bytes that were taken from the memory, the header among them. */
-export function bytesTaken(memory: WebAssembly.Memory): number {
-  return Atomics.load(headerOf(memory.buffer), freeAt) * unitBytes;
 }
 
 /** Two threads that grow it at once may both add their part: it costs addresses, no memory. */

@@ -76,9 +76,16 @@ export function createMicroBatches(
       operations.output(batch, outputs[last]!, output, loss, add, dOutputs[last]!, ownLosses);
       for (let i = last; i > 0; i--) {
         setTarget(layers[i]!, scale);
-        const [from, to] = [dOutputs[i]!, dOutputs[i - 1]!];
-        const input = outputs[i - 1]!;
-        operations.denseBackward(rows, input, layers[i]!, activation, outputs[i]!, from, add, to);
+        operations.denseBackward(
+          rows,
+          outputs[i - 1]!,
+          layers[i]!,
+          activation,
+          outputs[i]!,
+          dOutputs[i]!,
+          add,
+          dOutputs[i - 1]!,
+        );
       }
       setTarget(first, scale);
       operations.scatter(batch, first, activation, outputs[0]!, dOutputs[0]!, add);

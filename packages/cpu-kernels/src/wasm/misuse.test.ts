@@ -149,8 +149,16 @@ const misuses: Record<string, Misuse> = {
   ],
   "a batch that was not uploaded": [
     "KERNEL_BATCH",
-    /^gather: the batch is none that upload of these kernels returned$/u,
+    /^gather: the batch is in no slot: upload of these kernels did not return it, or another/u,
     (o) => o.kernels.gather(sound, o.first, "relu", o.hidden),
+  ],
+  "a batch whose place another took": [
+    "KERNEL_BATCH",
+    /^scatter: the batch is in no slot: .* or another took its place$/u,
+    (o) => {
+      o.kernels.upload(sound, 0);
+      o.kernels.scatter(o.batch, o.first, "relu", o.hidden, o.dHidden, o.add(o.first));
+    },
   ],
   "a length that is none": [
     "KERNEL_ARGUMENT",
@@ -264,10 +272,22 @@ describe("the WebAssembly kernels refuse", () => {
       /labels of row 1 are not strictly ascending/u,
     );
     hidden.fill(7);
-    kernels.gather(batch, first, "relu", hidden);
+    expect(() => kernels.gather(batch, first, "relu", hidden)).toThrow(/the batch is in no slot/u);
     expect(hidden.every((value) => value === 7)).toBe(true);
-    expect(kernels.upload(sound, 0)).toBe(batch);
-    kernels.gather(batch, first, "relu", hidden);
+    kernels.gather(kernels.upload(sound, 0), first, "relu", hidden);
+    expect(hidden.every((value) => value === 0)).toBe(true);
+  });
+
+  it("a batch that is too large for the memory, and smaller ones go on", () => {
+    const { kernels, first, hidden } = open();
+    kernels.allocate(2 ** 30 - 2 ** 16);
+    const none = new Uint32Array(2 ** 16);
+    const large = { ...sound, offsets: none, labelOffsets: none, rows: 2 ** 16 - 1 };
+    expect(() => kernels.upload(large, 0)).toThrow(
+      expect.objectContaining({ code: "KERNEL_MEMORY" }),
+    );
+    hidden.fill(7);
+    kernels.gather(kernels.upload(sound, 0), first, "relu", hidden);
     expect(hidden.every((value) => value === 0)).toBe(true);
   });
 

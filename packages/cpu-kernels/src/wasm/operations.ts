@@ -8,7 +8,7 @@ import {
   blockClasses,
   counterBytes,
   keptBlocks,
-  keptBytesOf,
+  keptRoom,
   packedLanes,
   panelBytes,
   rowStateBytes,
@@ -112,8 +112,8 @@ export function createOperations(
       const most = capacity.rows;
       const hasGradient = kind !== gradientNumbers.none;
       const isBackward = hasGradient || dHidden !== 0;
-      const largest = isBackward && loss === 0 ? keptBlocks(most, outputs, keptBytes) : 0;
-      const room = keptBytesOf(largest, most);
+      const keeps = isBackward && loss === 0 ? keptBytes : 0;
+      const room = keptRoom(most, outputs, keeps);
       wasm.output(
         loss,
         batch.rows,
@@ -134,7 +134,7 @@ export function createOperations(
         tile(tileBytes(most, outputs)),
         tileStride(batch.rows),
         kept(room),
-        keptBlocks(batch.rows, outputs, room),
+        keptBlocks(batch.rows, outputs, keeps),
         keptMaxima(room / blockClasses),
         rowState(rowStateBytes(most)),
         gradientRoom(hasGradient ? blockBytes(outputs, inputs, hasRule(kind)) : 0),

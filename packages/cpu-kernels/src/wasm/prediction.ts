@@ -6,8 +6,7 @@ import {
   counterBytes,
   defaultKeptBytes,
   indicesAhead,
-  keptBlocks,
-  keptBytesOf,
+  keptRoom,
   panelBytes,
   rowStateBytes,
   stagingBytes,
@@ -48,10 +47,7 @@ export function wasmKernelsBytes(
     3 * words(maxLabels);
   const labelOrder = 2 * words(maxLabels);
   const columnOrder = hasRule ? 5 * words(maxNonZeros) : 0;
-  const kept = keptBytesOf(
-    loss === "softmax" ? keptBlocks(maxRows, labels, keptBytes) : 0,
-    maxRows,
-  );
+  const kept = loss === "softmax" ? keptRoom(maxRows, labels, keptBytes) : 0;
 
   return (
     2 * slot +

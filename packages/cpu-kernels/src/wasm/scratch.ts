@@ -1,4 +1,4 @@
-import { allocateBytes } from "./memory.js";
+import { allocateBytes, unitBytes } from "./memory.js";
 
 /** Work buffers of one kernels object. */
 export interface Scratch {
@@ -8,8 +8,8 @@ export interface Scratch {
   readonly bytes: () => number;
 }
 
-const lineBytes = 64;
-export const toLines = (bytes: number): number => Math.ceil(bytes / lineBytes) * lineBytes;
+/** What so many bytes take of the memory. */
+export const toLines = (bytes: number): number => Math.ceil(bytes / unitBytes) * unitBytes;
 
 /**
  * Makes buffers in a memory that can't be given anything back: what a buffer has outgrown is kept for

@@ -36,15 +36,19 @@ export const rowStateBytes = (rows: number): number => 20 * packedLanes(rows);
 export const blockBytes = (classes: number, units: number, withWeights = true): number =>
   4 * Math.min(blockClasses, classes) * (withWeights ? units : 1);
 
-/** Blocks of classes whose exponentials are kept, if `bytes` may be. */
-export function keptBlocks(rows: number, classes: number, bytes: number): number {
-  const most = Math.floor(bytes / keptBytesOf(1, rows));
-  return Math.min(Math.ceil(classes / blockClasses), most);
-}
+const blocksOf = (classes: number): number => Math.ceil(classes / blockClasses);
+const keptBlockBytes = (rows: number): number => 4 * blockClasses * tileStride(rows);
 
-/** Bytes of so many kept blocks. */
-export const keptBytesOf = (blocks: number, rows: number): number =>
-  4 * blocks * blockClasses * tileStride(rows);
+/**
+ * Blocks of classes whose exponentials are kept, if `bytes` may be. It rounds differently whether
+ * they are, so that nothing but the call itself may decide it.
+ */
+export const keptBlocks = (rows: number, classes: number, bytes: number): number =>
+  Math.min(blocksOf(classes), Math.floor(bytes / keptBlockBytes(rows)));
+
+/** Room for what batches of up to so many rows keep. */
+export const keptRoom = (rows: number, classes: number, bytes: number): number =>
+  Math.min(blocksOf(classes) * keptBlockBytes(rows), bytes);
 
 /** Where dense layers of units that no vector divides evenly are put together. */
 export const stagingBytes = (rows: number, units: number): number =>

@@ -111,6 +111,30 @@ describe("training on the WebAssembly kernels", () => {
     expect(first.weights.every((value, i) => Object.is(value, second.weights[i]))).toBe(true);
   });
 
+  it("gives the same whatever larger batches came before, where not all is kept", () => {
+    const [small] = batchesOf(1, 6, 305, 500);
+    const lossesAfter = (before: readonly Batch[]) => {
+      const kernels = createWasmKernels({ keptBytes: 10_000 });
+      const last = {
+        inputs: 16,
+        outputs: 500,
+        weights: kernels.allocate(16 * 500),
+        bias: kernels.allocate(500),
+      };
+      const random = createRandom(5);
+      last.weights.forEach((_, i) => (last.weights[i] = 4 * random.nextFloat() - 2));
+      const hidden = kernels.allocate(70 * 16).fill(0.3);
+      const losses = kernels.allocate(70);
+      const dHidden = kernels.allocate(70 * 16);
+      for (const batch of [...before, small!]) {
+        const uploaded = kernels.upload(batch, 0);
+        kernels.output(uploaded, hidden, last, "softmax", null, dHidden, losses);
+      }
+      return [...losses.subarray(0, 6), ...dHidden.subarray(0, 6 * 16)];
+    };
+    expect(lossesAfter(batchesOf(1, 70, 305, 500))).toEqual(lossesAfter([]));
+  });
+
   const kept = [undefined, 0, 40_000];
   const shapes = kept.flatMap((keptBytes) =>
     Object.entries(runs).flatMap(([name, run]) =>

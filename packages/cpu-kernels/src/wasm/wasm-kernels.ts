@@ -1,4 +1,4 @@
-import type { Batch, Kernels, Layer } from "@heterosgd/model";
+import type { Batch, Kernels } from "@heterosgd/model";
 import {
   activationNumber,
   createArgumentReader,
@@ -7,6 +7,7 @@ import {
   hostArray,
   lossNumber,
   whole,
+  type LayerPlace,
 } from "./arguments.js";
 import { createBatchSlot, createLabelOrder, type BatchSlot, type RowsPlace } from "./batch-slot.js";
 import { allocateInWasmMemory, checkMemory, createWasmMemory } from "./memory.js";
@@ -41,15 +42,14 @@ export interface WasmKernels extends Kernels {
  * memory of their own goes with the kernels when they are disposed; in a shared one, what they took
  * stays taken.
  *
- * @throws CpuKernelsError KERNEL_ARGUMENT. Operations throw KERNEL_ARRAY, KERNEL_BATCH,
+ * @throws CpuKernelsError KERNEL_ARGUMENT, KERNEL_MEMORY. Operations throw KERNEL_ARRAY, KERNEL_BATCH,
  * KERNEL_ARGUMENT, KERNEL_MEMORY and KERNEL_DISPOSED, before they change anything.
  */
 export function createWasmKernels(options: WasmKernelsOptions = {}): WasmKernels {
   const { memory: given, keptBytes = defaultKeptBytes } = options;
   whole("createWasmKernels", "keptBytes", keptBytes, 0);
   if (given !== undefined) checkMemory(given);
-  const state = given === undefined ? open(createWasmMemory(), keptBytes) : open(given, keptBytes);
-  return kernelsOver(state);
+  return kernelsOver(open(given ?? createWasmMemory(), keptBytes));
 }
 
 type State = ReturnType<typeof open>;
@@ -85,9 +85,12 @@ function kernelsOver(opened: State): WasmKernels {
   }
 
   function slotOf(operation: string, batch: Batch): BatchSlot {
-    const slot = use(operation).slots.find((one) => one.batch === batch);
-    if (slot !== undefined) return slot;
-    fail("KERNEL_BATCH", operation, "the batch is none that upload of these kernels returned");
+    for (const slot of use(operation).slots) if (slot.batch() === batch) return slot;
+    fail(
+      "KERNEL_BATCH",
+      operation,
+      "the batch is in no slot: upload of these kernels did not return it, or another took its place",
+    );
   }
 
   return {
@@ -117,18 +120,16 @@ function kernelsOver(opened: State): WasmKernels {
 
     upload(batch, slot) {
       const { slots } = use("upload");
-      const own = slots[whole("upload", "slot", slot, 0, 1) as 0 | 1];
-      own.fill(batch);
-      return own.batch;
+      return slots[whole("upload", "slot", slot, 0, 1) as 0 | 1].fill(batch);
     },
 
     gather(batch, layer, activation, out) {
       const { read, operations } = use("gather");
       const { place } = slotOf("gather", batch);
       const own = read.layer("gather", layer);
-      checkFeatures("gather", place, layer);
+      checkFeatures("gather", place, own);
       const number = activationNumber("gather", activation);
-      const outAt = read.floats("gather", "out", out, place.rows * layer.outputs);
+      const outAt = read.floats("gather", "out", out, place.rows * own.outputs);
       operations.gather(place, own, number, outAt);
     },
 
@@ -136,9 +137,9 @@ function kernelsOver(opened: State): WasmKernels {
       const { read, operations } = use("dense");
       whole("dense", "rows", rows, 0);
       const own = read.layer("dense", layer);
-      const inputAt = read.floats("dense", "input", input, rows * layer.inputs);
+      const inputAt = read.floats("dense", "input", input, rows * own.inputs);
       const number = activationNumber("dense", activation);
-      const outAt = read.floats("dense", "out", out, rows * layer.outputs);
+      const outAt = read.floats("dense", "out", out, rows * own.outputs);
       operations.dense(rows, inputAt, own, number, outAt);
     },
 
@@ -146,13 +147,13 @@ function kernelsOver(opened: State): WasmKernels {
       const { read, operations } = use("output");
       const { place } = slotOf("output", batch);
       const own = read.layer("output", layer);
-      checkLabels("output", place, layer);
-      const elements = place.rows * layer.inputs;
+      checkLabels("output", place, own);
+      const elements = place.rows * own.inputs;
       const hiddenAt = read.floats("output", "hidden", hidden, elements);
       const number = lossNumber("output", loss);
       const dHiddenAt = dHidden === null ? 0 : read.floats("output", "dHidden", dHidden, elements);
       const lossesAt = read.floats("output", "losses", losses, place.rows);
-      const kind = read.gradient("output", gradient, layer);
+      const kind = read.gradient("output", gradient, own);
       operations.output(place, hiddenAt, own, number, kind, dHiddenAt, lossesAt);
     },
 
@@ -161,12 +162,12 @@ function kernelsOver(opened: State): WasmKernels {
       const operation = "denseBackward";
       whole(operation, "rows", rows, 0);
       const own = read.layer(operation, layer);
-      const inputAt = read.floats(operation, "input", input, rows * layer.inputs);
+      const inputAt = read.floats(operation, "input", input, rows * own.inputs);
       const number = activationNumber(operation, activation);
-      const outputsAt = read.floats(operation, "outputs", outputs, rows * layer.outputs);
-      const dOutputsAt = read.floats(operation, "dOutputs", dOutputs, rows * layer.outputs);
-      const dInputAt = read.floats(operation, "dInput", dInput, rows * layer.inputs);
-      const kind = read.gradient(operation, gradient, layer);
+      const outputsAt = read.floats(operation, "outputs", outputs, rows * own.outputs);
+      const dOutputsAt = read.floats(operation, "dOutputs", dOutputs, rows * own.outputs);
+      const dInputAt = read.floats(operation, "dInput", dInput, rows * own.inputs);
+      const kind = read.gradient(operation, gradient, own);
       operations.denseBackward(rows, inputAt, own, number, outputsAt, dOutputsAt, kind, dInputAt);
     },
 
@@ -174,12 +175,12 @@ function kernelsOver(opened: State): WasmKernels {
       const { read, operations } = use("scatter");
       const { place } = slotOf("scatter", batch);
       const own = read.layer("scatter", layer);
-      checkFeatures("scatter", place, layer);
-      const elements = place.rows * layer.outputs;
+      checkFeatures("scatter", place, own);
+      const elements = place.rows * own.outputs;
       const number = activationNumber("scatter", activation);
       const outputsAt = read.floats("scatter", "outputs", outputs, elements);
       const dOutputsAt = read.floats("scatter", "dOutputs", dOutputs, elements);
-      const kind = read.gradient("scatter", gradient, layer);
+      const kind = read.gradient("scatter", gradient, own);
       operations.scatter(place, own, number, outputsAt, dOutputsAt, kind);
     },
 
@@ -187,8 +188,8 @@ function kernelsOver(opened: State): WasmKernels {
       const { read, operations, memory } = use("topK");
       whole("topK", "rows", rows, 0);
       const own = read.layer("topK", layer);
-      const hiddenAt = read.floats("topK", "hidden", hidden, rows * layer.inputs);
-      whole("topK", "k", k, 1, layer.outputs);
+      const hiddenAt = read.floats("topK", "hidden", hidden, rows * own.inputs);
+      whole("topK", "k", k, 1, own.outputs);
       hostArray("topK", "ids", ids, Uint32Array, rows * k);
       hostArray("topK", "logits", logits, Float32Array, rows * k);
       hostArray("topK", "logSumExp", logSumExp, Float32Array, rows);
@@ -229,8 +230,8 @@ function kernelsOver(opened: State): WasmKernels {
         const message = `layer ${i} has ${inputs} inputs, the one before has ${before} outputs`;
         fail("KERNEL_ARGUMENT", operation, message);
       }
-      checkFeatures(operation, slot.place, layers[0]!);
-      checkLabels(operation, slot.place, layers.at(-1)!);
+      checkFeatures(operation, slot.place, places[0]!);
+      checkLabels(operation, slot.place, places.at(-1)!);
       microBatches(
         slot,
         places,
@@ -259,13 +260,13 @@ function copy(operation: string, source: Float32Array, target: Float32Array): vo
   fail("KERNEL_ARRAY", operation, message);
 }
 
-function checkFeatures(operation: string, place: RowsPlace, layer: Layer): void {
+function checkFeatures(operation: string, place: RowsPlace, layer: LayerPlace): void {
   if (place.features <= layer.inputs) return;
   const message = `the batch names feature ${place.features - 1}, the layer has ${layer.inputs} inputs`;
   fail("KERNEL_BATCH", operation, message);
 }
 
-function checkLabels(operation: string, place: RowsPlace, layer: Layer): void {
+function checkLabels(operation: string, place: RowsPlace, layer: LayerPlace): void {
   if (place.classes <= layer.outputs) return;
   const message = `the batch names label ${place.classes - 1}, the layer has ${layer.outputs} outputs`;
   fail("KERNEL_BATCH", operation, message);
