@@ -13,16 +13,16 @@ export interface LimitMeter {
 const STREAM = 32 * 2 ** 20;
 
 /**
- * The rate at which one core multiplies and adds, for each instruction set, and the bandwidth of
- * the memory from one core, all by the calling thread's processor time.
+ * The rate at which one core multiplies and adds, for each instruction set, the widest first, and
+ * the bandwidth of the memory from one core, all by the calling thread's processor time.
  */
-export function limitMeters({
-  peaks,
-  take,
-  threadSeconds,
-  ...memory
-}: Helpers): readonly LimitMeter[] {
-  const arithmetic = [...peaks].map(([isa, run]): LimitMeter => {
+export function limitMeters(helpers: Helpers): readonly LimitMeter[] {
+  return [...peakMeters(helpers), ...bandwidthMeters(helpers)];
+}
+
+/** The first of them. */
+export function peakMeters({ peaks, threadSeconds }: Helpers): readonly LimitMeter[] {
+  return [...peaks].map(([isa, run]): LimitMeter => {
     let rounds = 1_000_000;
     return {
       name: peakName(isa),
@@ -37,6 +37,9 @@ export function limitMeters({
       },
     };
   });
+}
+
+function bandwidthMeters({ take, threadSeconds, ...memory }: Helpers): readonly LimitMeter[] {
   const [a, b, c] = [take(STREAM), take(STREAM), take(STREAM)];
   const bytes = 4 * STREAM;
   const streams = [
@@ -44,18 +47,15 @@ export function limitMeters({
     ["read and write", 2, () => memory.readWrite(a, STREAM)],
     ["triad", 3, () => memory.triad(a, b, c, STREAM)],
   ] as const;
-  return [
-    ...arithmetic,
-    ...streams.map(([name, passes, work]): LimitMeter => ({
-      name,
-      unit: "GB/s",
-      measure() {
-        const began = threadSeconds();
-        work();
-        return (passes * bytes) / (threadSeconds() - began) / 1e9;
-      },
-    })),
-  ];
+  return streams.map(([name, passes, work]): LimitMeter => ({
+    name,
+    unit: "GB/s",
+    measure() {
+      const began = threadSeconds();
+      work();
+      return (passes * bytes) / (threadSeconds() - began) / 1e9;
+    },
+  }));
 }
 
 /** What the peak of an instruction set is called among the limits. */

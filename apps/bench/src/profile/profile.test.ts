@@ -28,7 +28,7 @@ test.each([
   // An operation is what it is called as, whatever it is made of, by its file where it has no name.
   ["denseBackward", [frame("trainRows", rowWork), frame("", plain), frame("scatter", native)]],
   ["evaluation", [frame("evaluateRows", rowWork), frame("predict"), frame("gather", native)]],
-  ["merging", [frame("blend", "../trainer/src/device/blend-shard.ts"), frame("weightedSum")]],
+  ["merging", [frame("blend", "../trainer/src/device/blend-shard.ts"), frame("blend", native)]],
   ["filling batches", [frame("trainRows", rowWork), frame("fillBatch", rowWork), frame("copy")]],
   ["other kernels", [frame("openDevice"), frame("allocate", native)]],
   ["rest of training", [frame("train", "../model/src/network/network.ts")]],

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describeEnvironment, environment } from "../environment.js";
 import { loadHelpers } from "../machine/helpers.js";
 import { processorIsas } from "../machine/isas.js";
-import { limitMeters, type LimitMeter } from "../machine/limits.js";
+import { peakMeters, type LimitMeter } from "../machine/limits.js";
 import { CALM_MS, orderOf } from "../rounds.js";
 import { chooseContestants, stepContestants, type Contestant } from "./contestants.js";
 import { startLineProcess, type LineProcess } from "./line-process.js";
@@ -60,7 +60,7 @@ interface Running {
 export async function step(options: StepOptions): Promise<void> {
   const { sets = Object.keys(stepSets), rounds = 9, only, json = false } = options;
   const python = options.python ?? "/usr/bin/python3";
-  const unknown = sets.find((name) => !(name in stepSets));
+  const unknown = sets.find((name) => !Object.hasOwn(stepSets, name));
   if (unknown !== undefined) {
     throw new Error(`there is no set "${unknown}"; there are ${Object.keys(stepSets).join(", ")}`);
   }
@@ -86,13 +86,12 @@ export async function step(options: StepOptions): Promise<void> {
   console.log(command);
 }
 
-/** Measures the highest rate of one core; null without a compiler. */
-function peakMeter(): LimitMeter | null {
+/** Measures the highest rate of one core, where there is a compiler. */
+function peakMeter(): LimitMeter | Unable {
   try {
-    const [meter] = limitMeters(loadHelpers(processorIsas().slice(0, 1)));
-    return meter ?? null;
-  } catch {
-    return null;
+    return peakMeters(loadHelpers(processorIsas().slice(0, 1)))[0]!;
+  } catch (error) {
+    return { missing: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -101,11 +100,11 @@ async function measureSet(
   shape: StepShape,
   contestants: readonly Contestant[],
   rounds: number,
-  peak: LimitMeter | null,
+  peak: LimitMeter | Unable,
 ): Promise<SetResult> {
   const folder = mkdtempSync(join(tmpdir(), "heterosgd-bench-"));
   const running: Running[] = [];
-  const missing: { name: string; reason: string }[] = [];
+  const missing = "missing" in peak ? [{ name: "peak", reason: peak.missing }] : [];
   try {
     writeStepData(folder, shape);
     for (const contestant of contestants) {
@@ -116,7 +115,7 @@ async function measureSet(
     requireSameLosses(running);
     const peaks: number[] = [];
     const answers = await runRounds(running, rounds, () => {
-      if (peak !== null) peaks.push(peak.measure());
+      if ("measure" in peak) peaks.push(peak.measure());
     });
     const results: ContestantResult[] = [];
     for (const [i, { contestant, what, process: child }] of running.entries()) {
