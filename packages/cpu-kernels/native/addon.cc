@@ -37,7 +37,8 @@ NAPI_MODULE_INIT() {
   if (!open_environment(env)) return nullptr;
   for (const Export& one : kExports) {
     napi_value function;
-    if (napi_create_function(env, one.name, NAPI_AUTO_LENGTH, one.function, nullptr, &function) != napi_ok ||
+    if (napi_create_function(env, one.name, NAPI_AUTO_LENGTH, one.function, nullptr, &function) !=
+            napi_ok ||
         napi_set_named_property(env, exports, one.name, function) != napi_ok) {
       return nullptr;
     }

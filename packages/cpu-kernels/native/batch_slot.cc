@@ -54,7 +54,7 @@ bool take_columns(Scratch& scratch, unsigned first_name, size_t non_zeros, size_
   taken->end = scratch.words(first_name + kSlotColumnEnd, 0, non_zeros);
   taken->row = scratch.words(first_name + kSlotColumnRow, 0, non_zeros);
   taken->value = scratch.floats(first_name + kSlotColumnValue, 0, non_zeros);
-  taken->slots = scratch.words(kNameColumnSlots, 0, inputs);
+  taken->slots = scratch.words(kColumnSlotsBuffer, 0, inputs);
   return taken->index != nullptr && taken->end != nullptr && taken->row != nullptr &&
          taken->value != nullptr && taken->slots != nullptr;
 }
@@ -74,8 +74,9 @@ bool take_offsets(const char* name, const char* covered, const uint32_t* from, s
   }
   for (size_t row = 0; row < rows; row++) {
     if (offsets[row + 1] < offsets[row]) {
-      std::snprintf(message.text, message.size, "%s fall from %u to %u at row %zu, expected them to ascend",
-                    name, offsets[row], offsets[row + 1], row);
+      std::snprintf(message.text, message.size,
+                    "%s fall from %u to %u at row %zu, expected them to ascend", name,
+                    offsets[row], offsets[row + 1], row);
       return false;
     }
   }
@@ -137,8 +138,10 @@ bool BatchSlot::fill(Scratch& scratch, unsigned first_name, const HostBatch& hos
   Entries entries;
   if (!take_entries(scratch, first_name, non_zeros, offsets.labels[rows], &entries)) return false;
   uint32_t* indices = entries.indices;
-  if (!take_ascending("indices", host.indices, offsets.features, rows, indices, &features_, message) ||
-      !take_ascending("labels", host.labels, offsets.labels, rows, entries.labels, &classes_, message)) {
+  if (!take_ascending("indices", host.indices, offsets.features, rows, indices, &features_,
+                      message) ||
+      !take_ascending("labels", host.labels, offsets.labels, rows, entries.labels, &classes_,
+                      message)) {
     return false;
   }
   copy(host.values, non_zeros, entries.values);

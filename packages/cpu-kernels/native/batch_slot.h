@@ -21,12 +21,13 @@ struct HostBatch {
 
 class BatchSlot {
  public:
-  // Copies and checks a batch. Returns false, with what is wrong in `message`, if it isn't valid, and
-  // with an empty message if memory is short. The slot then holds none.
+  // Copies and checks a batch. Returns false, with what is wrong in `message`, if it isn't valid,
+  // and with an empty message if memory is short. The slot then holds none.
   bool fill(Scratch& scratch, unsigned first_name, const HostBatch& host, char* message,
             size_t message_size);
 
-  // Takes the buffers of a batch of this size. With `ordered` those of its order by features as well.
+  // Takes the buffers of a batch of this size. With `ordered` those of its order by features as
+  // well.
   static bool plan(Scratch& scratch, unsigned first_name, size_t rows, size_t non_zeros,
                    size_t labels, bool ordered, size_t inputs);
 

@@ -1,17 +1,9 @@
-// The names of the work buffers that are not the output step's and top-k's own (those are below 32).
+// The names of all work buffers of one kernels object, as `Scratch` tells them apart.
 #pragma once
 
 namespace heterosgd {
 
-enum ScratchName : unsigned {
-  kNameColumnSlots = 32,  // 4 bytes a feature, all zero between calls
-  kNameDense,             // panels and gradients of dense layers
-  kNameMicroBatch,        // activations and derivatives of one step
-  // A run of names for each batch slot, counted by SlotBuffer.
-  kNameSlot0 = 40,
-  kNameSlot1 = 52,
-};
-
+// What a batch slot keeps.
 enum SlotBuffer : unsigned {
   kSlotOffsets,
   kSlotIndices,
@@ -22,6 +14,40 @@ enum SlotBuffer : unsigned {
   kSlotColumnEnd,
   kSlotColumnRow,
   kSlotColumnValue,
+  kSlotBuffers,  // how many
+};
+
+enum ScratchName : unsigned {
+  // The output step's, described by OutputTask and OutputWorker; top-k shares some of them.
+  kWorkersBuffer,
+  kRowsBuffer,
+  kHiddenBuffer,
+  kScaledBuffer,
+  kTileBuffer,
+  kScoresBuffer,
+  kKeptBuffer,
+  kKeptMaximaBuffer,
+  kWorkerRowsBuffer,
+  kLossBuffer,
+  kCursorBuffer,
+  kWeightsBuffer,
+  kDHiddenBuffer,
+  kGradientBuffer,
+  kEdgeBuffer,
+  kBiasBuffer,
+  kPairsBuffer,
+  kBestBuffer,
+  kBestIdsBuffer,
+  kTopKBuffer,
+
+  kColumnSlotsBuffer,  // 4 bytes a feature, all zero between calls
+  kDenseBuffer,        // panels and gradients of dense layers
+  kMicroBatchBuffer,   // activations and derivatives of one step
+
+  // A run of names for each batch slot, counted by SlotBuffer.
+  kSlot0Buffers,
+  kSlot1Buffers = kSlot0Buffers + kSlotBuffers,
+  kScratchNames = kSlot1Buffers + kSlotBuffers,  // how many
 };
 
 }  // namespace heterosgd

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "names.h"
+
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -14,8 +16,6 @@ namespace heterosgd {
 namespace {
 
 constexpr size_t kLine = 64;
-constexpr size_t kPage = 4096;
-constexpr size_t kHugePage = size_t{2} << 20;
 // Far above anything that fits into memory, and far from overflow.
 constexpr size_t kLimit = size_t{1} << 46;
 
@@ -24,30 +24,21 @@ struct Buffer {
   size_t bytes = 0;
 };
 
-}  // namespace
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-size_t scratch_rounded(size_t bytes) {
+// What a buffer of so many bytes takes: rounded up by at most an eighth, or to a whole page, so
+// that slightly larger batches rarely make it grow.
+size_t with_room(size_t bytes) {
   size_t granule = kPage;
   while (granule * 16 <= bytes) granule *= 2;
-  size_t rounded = (bytes + granule - 1) / granule * granule;
-  if (rounded >= kHugePage) rounded = (rounded + kHugePage - 1) / kHugePage * kHugePage;
-  return rounded == 0 ? kPage : rounded;
+  const size_t rounded = round_up(bytes == 0 ? 1 : bytes, granule);
+  return rounded < kHugePage ? rounded : round_up(rounded, kHugePage);
 }
 
-void advise_huge_pages(void* address, size_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  // madvise wants whole pages; the advice is for those that lie within.
-  const uintptr_t start = (reinterpret_cast<uintptr_t>(address) + kPage - 1) / kPage * kPage;
-  const uintptr_t end = (reinterpret_cast<uintptr_t>(address) + bytes) / kPage * kPage;
-  if (end > start) madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
-#else
-  (void)address;
-  (void)bytes;
-#endif
-}
-
+// Memory aligned to 64 bytes, or to 2 MiB and advised to lie on huge pages where it is as large as
+// that (and then a multiple of it); zeroed, and every page touched if `touched`. Null when it can't
+// be had.
 void* take_pages(size_t bytes, bool touched) {
-  if (bytes > kLimit) return nullptr;
 #if defined(__linux__)
   if (bytes >= kHugePage) {
     // A mapping of its own, so that giving it back gives it to the system.
@@ -56,8 +47,8 @@ void* take_pages(size_t bytes, bool touched) {
     void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (raw == MAP_FAILED) return nullptr;
     const uintptr_t from = reinterpret_cast<uintptr_t>(raw);
-    const uintptr_t start = (from + kHugePage - 1) / kHugePage * kHugePage;
-    const uintptr_t end = start + (bytes + kPage - 1) / kPage * kPage;
+    const uintptr_t start = round_up(from, kHugePage);
+    const uintptr_t end = start + bytes;
     if (start > from) munmap(raw, start - from);
     if (from + mapped > end) munmap(reinterpret_cast<void*>(end), from + mapped - end);
     void* address = reinterpret_cast<void*>(start);
@@ -68,7 +59,7 @@ void* take_pages(size_t bytes, bool touched) {
   }
 #endif
   void* address = nullptr;
-  if (posix_memalign(&address, kLine, bytes == 0 ? kLine : bytes) != 0) return nullptr;
+  if (posix_memalign(&address, kLine, bytes) != 0) return nullptr;
   if (touched) std::memset(address, 0, bytes);
   return address;
 }
@@ -77,13 +68,27 @@ void give_pages(void* address, size_t bytes) {
   if (address == nullptr) return;
 #if defined(__linux__)
   if (bytes >= kHugePage) {
-    munmap(address, (bytes + kPage - 1) / kPage * kPage);
+    munmap(address, bytes);
     return;
   }
 #else
   (void)bytes;
 #endif
   std::free(address);
+}
+
+}  // namespace
+
+void advise_huge_pages(void* address, size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  // madvise wants whole pages; the advice is for those that lie within.
+  const uintptr_t start = round_up(reinterpret_cast<uintptr_t>(address), kPage);
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(address) + bytes) / kPage * kPage;
+  if (end > start) madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
+#else
+  (void)address;
+  (void)bytes;
+#endif
 }
 
 struct Scratch::State {
@@ -107,7 +112,9 @@ Scratch::Scratch(size_t threads, bool counts_only) : state_(new (std::nothrow) S
 
 Scratch::~Scratch() {
   if (state_ == nullptr) return;
-  clear();
+  for (size_t i = 0; i < state_->threads * kScratchNames; i++) {
+    give_pages(state_->buffers[i].address, state_->buffers[i].bytes);
+  }
   delete[] state_->buffers;
   delete state_;
 }
@@ -124,8 +131,8 @@ void* Scratch::bytes(unsigned name, size_t thread, size_t bytes) {
   give_pages(buffer.address, buffer.bytes);
   state_->total.fetch_sub(buffer.bytes);
   buffer = Buffer{};
-  const size_t rounded = bytes > kLimit ? bytes : scratch_rounded(bytes);
-  buffer.address = take_pages(rounded, !state_->counts_only);
+  const size_t rounded = bytes > kLimit ? 0 : with_room(bytes);
+  if (rounded > 0) buffer.address = take_pages(rounded, !state_->counts_only);
   if (buffer.address == nullptr) {
     state_->failed.store(true);
     return nullptr;
@@ -150,15 +157,5 @@ uint32_t* Scratch::words(unsigned name, size_t thread, size_t count) {
 bool Scratch::take_failure() { return state_ == nullptr || state_->failed.exchange(false); }
 
 size_t Scratch::total_bytes() const { return state_ == nullptr ? 0 : state_->total.load(); }
-
-void Scratch::clear() {
-  if (state_ == nullptr) return;
-  for (size_t i = 0; i < state_->threads * kScratchNames; i++) {
-    Buffer& buffer = state_->buffers[i];
-    give_pages(buffer.address, buffer.bytes);
-    buffer = Buffer{};
-  }
-  state_->total.store(0);
-}
 
 }  // namespace heterosgd

@@ -7,22 +7,25 @@
 
 namespace heterosgd {
 
-// How many names there are. Those below 32 are the output step's and top-k's; see names.h for the others.
-constexpr unsigned kScratchNames = 64;
+// Smaller than any system's, so that its multiples are touched on every page.
+constexpr size_t kPage = 4096;
+constexpr size_t kHugePage = size_t{2} << 20;
 
 class Scratch {
  public:
-  // Buffers are told apart by name and thread (below `threads`). With `counts_only` their pages stay
-  // untouched, so that they cost nothing but addresses: that is how sizes are planned.
+  // Buffers are told apart by name (see names.h) and thread (below `threads`). With `counts_only`
+  // their pages stay untouched, so that they cost nothing but addresses: that is how sizes are
+  // planned.
   explicit Scratch(size_t threads, bool counts_only = false);
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
   // At least `bytes` bytes, aligned to cache lines (to huge pages where large), zeroed when taken
-  // first. Growing loses what was in them (and zeroes again). Null, and `failed`, when memory can't
-  // be had: the operation then returns at once, and the boundary reports it. Any thread may call
-  // this for its own buffers, but take them before a run with barriers, where nobody may leave early.
+  // first. Growing loses what was in them (and zeroes again). Null when memory can't be had: the
+  // operation then returns at once, and the boundary reports it by `take_failure`. Any thread may
+  // call this for its own buffers, but take them before a run with barriers, where nobody may leave
+  // early.
   void* bytes(unsigned name, size_t thread, size_t bytes);
   float* floats(unsigned name, size_t thread, size_t count);
   uint32_t* words(unsigned name, size_t thread, size_t count);
@@ -31,8 +34,6 @@ class Scratch {
   bool take_failure();
   // What all buffers hold.
   size_t total_bytes() const;
-  // Gives everything back.
-  void clear();
 
  private:
   struct State;
@@ -40,14 +41,6 @@ class Scratch {
   State* state_;  // null when even this could not be had: everything fails then
 };
 
-// What a buffer of so many bytes takes: rounded up by at most an eighth (or to a whole page), so that
-// slightly larger batches rarely make it grow. `nativeKernelsBytes` counts by the same rule.
-size_t scratch_rounded(size_t bytes);
-
-// Memory aligned to 64 bytes, or to 2 MiB and advised to lie on huge pages where it is as large as
-// that; zeroed, and every page touched if `touched`. Null when it can't be had.
-void* take_pages(size_t bytes, bool touched = true);
-void give_pages(void* address, size_t bytes);
 // Asks for huge pages where the system has them. Harmless elsewhere.
 void advise_huge_pages(void* address, size_t bytes);
 

@@ -27,7 +27,8 @@ const char* type_of(napi_env env, napi_value value) {
   bool is_array = false;
   if (napi_is_typedarray(env, value, &is_array) == napi_ok && is_array) {
     napi_typedarray_type type;
-    if (napi_get_typedarray_info(env, value, &type, nullptr, nullptr, nullptr, nullptr) == napi_ok) {
+    if (napi_get_typedarray_info(env, value, &type, nullptr, nullptr, nullptr, nullptr) ==
+        napi_ok) {
       switch (type) {
         case napi_float32_array: return "a Float32Array";
         case napi_float64_array: return "a Float64Array";
@@ -63,7 +64,8 @@ void throw_error(napi_env env, const char* code, const char* operation, const ch
 
 size_t times(size_t rows, size_t width) {
   size_t product;
-  return __builtin_mul_overflow(rows, width, &product) ? std::numeric_limits<size_t>::max() : product;
+  const bool overflows = __builtin_mul_overflow(rows, width, &product);
+  return overflows ? std::numeric_limits<size_t>::max() : product;
 }
 
 Arguments::Arguments(napi_env env, napi_callback_info info, const char* operation)
@@ -113,8 +115,8 @@ size_t Arguments::whole(const char* name, double least, double most) {
   }
   // Written so that NaN fails.
   if (!(number >= least && number <= most) || number != std::floor(number)) {
-    fail(kArgumentCode, "%s is %.17g, expected a whole number from %.0f to %.0f", name, number, least,
-         most);
+    fail(kArgumentCode, "%s is %.17g, expected a whole number from %.0f to %.0f", name, number,
+         least, most);
     return 0;
   }
   return static_cast<size_t>(number);

@@ -19,6 +19,10 @@ constexpr const char* kMemoryCode = "KERNEL_MEMORY";
 constexpr const char* kDisposedCode = "KERNEL_DISPOSED";
 constexpr const char* kIsaCode = "ISA_UNSUPPORTED";
 
+// Sizes are below 2^32, as a batch's indices are; products of two then fit into 64 bits.
+constexpr double kMostUnits = 4294967295.0;
+constexpr size_t kMostLayers = 64;
+
 // Throws an Error with a `code`; the message is made as by printf, behind the operation's name.
 void throw_error(napi_env env, const char* code, const char* operation, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -32,8 +36,8 @@ struct WordArray {
   size_t length = 0;
 };
 
-// One call's arguments, read from the first to the last. After the first wrong one everything returns
-// false or nothing, and an error is pending.
+// One call's arguments, read from the first to the last. After the first wrong one everything
+// returns false or nothing, and an error is pending.
 class Arguments {
  public:
   Arguments(napi_env env, napi_callback_info info, const char* operation);
@@ -42,7 +46,6 @@ class Arguments {
   Arguments& operator=(const Arguments&) = delete;
 
   napi_env env() const { return env_; }
-  const char* operation() const { return operation_; }
   bool ok() const { return ok_; }
   size_t left() const { return count_ - next_; }
   napi_value value();
@@ -73,7 +76,8 @@ class Arguments {
   Loss loss();
 
  private:
-  void* elements(napi_value given, const char* name, napi_typedarray_type type, const char* type_name, size_t* length);
+  void* elements(napi_value given, const char* name, napi_typedarray_type type,
+                 const char* type_name, size_t* length);
 
   napi_env env_;
   const char* operation_;

@@ -64,12 +64,10 @@ void Environment::release_all() {
 
 bool open_environment(napi_env env) {
   Environment* environment = new (std::nothrow) Environment;
-  if (environment == nullptr) {
-    throw_error(env, kMemoryCode, "load", "no memory");
-    return false;
-  }
-  if (napi_set_instance_data(env, environment, finalize_environment, nullptr) != napi_ok) {
+  if (environment == nullptr ||
+      napi_set_instance_data(env, environment, finalize_environment, nullptr) != napi_ok) {
     delete environment;
+    throw_error(env, kMemoryCode, "load", "no memory for what belongs to a thread");
     return false;
   }
   // Before the environment's own data goes: threads must not run on while it is torn down.
@@ -96,7 +94,9 @@ napi_value create_kernels(napi_env env, napi_callback_info info) {
   const Settings settings = settings_arguments(arguments);
   if (!arguments.ok()) return nullptr;
   Environment* environment = nullptr;
-  if (napi_get_instance_data(env, reinterpret_cast<void**>(&environment)) != napi_ok) return nullptr;
+  if (napi_get_instance_data(env, reinterpret_cast<void**>(&environment)) != napi_ok) {
+    return nullptr;
+  }
 
   NativeKernels* kernels = new (std::nothrow) NativeKernels;
   if (kernels != nullptr) {
@@ -119,6 +119,7 @@ napi_value create_kernels(napi_env env, napi_callback_info info) {
       napi_wrap(env, handle, kernels, finalize_kernels, nullptr, nullptr) != napi_ok) {
     kernels->release();
     delete kernels;
+    arguments.fail(kMemoryCode, "no memory for a handle");
     return nullptr;
   }
   // From here on the finalizer frees it.

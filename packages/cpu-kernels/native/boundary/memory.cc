@@ -12,9 +12,7 @@ namespace {
 
 // Rows of a batch that sizes can be planned for; far above what is of use.
 constexpr double kMostPlanned = 1 << 20;
-constexpr size_t kMostWidths = 65;
-constexpr size_t kPage = 4096;
-constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kMostWidths = kMostLayers + 1;
 
 napi_value to_number(napi_env env, double number) {
   napi_value result = nullptr;
@@ -47,13 +45,13 @@ napi_value call_planned_bytes(napi_env env, napi_callback_info info) {
                    kMostWidths);
     return nullptr;
   }
-  for (size_t i = 0; i < plan.width_count; i++) widths[i] = arguments.whole("width", 1, 4294967295.0);
+  for (size_t i = 0; i < plan.width_count; i++) widths[i] = arguments.whole("width", 1, kMostUnits);
   if (!arguments.ok()) return nullptr;
   plan.options = settings.options;
 
   Scratch scratch(settings.threads, true);
-  BatchSlot::plan(scratch, kNameSlot0, plan.rows, non_zeros, labels, plan.with_rule, widths[0]);
-  BatchSlot::plan(scratch, kNameSlot1, plan.rows, non_zeros, labels, plan.with_rule, widths[0]);
+  BatchSlot::plan(scratch, kSlot0Buffers, plan.rows, non_zeros, labels, plan.with_rule, widths[0]);
+  BatchSlot::plan(scratch, kSlot1Buffers, plan.rows, non_zeros, labels, plan.with_rule, widths[0]);
   uint32_t* no_labels = static_cast<uint32_t*>(std::calloc(plan.rows + 1, sizeof(uint32_t)));
   plan.no_labels = no_labels;
   if (no_labels != nullptr) settings.operations->plan(settings.threads, scratch, plan);

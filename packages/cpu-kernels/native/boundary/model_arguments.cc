@@ -7,8 +7,6 @@ namespace heterosgd {
 
 namespace {
 
-// Sizes are below 2^32, as a batch's indices are; products then fit into 64 bits.
-constexpr double kMostUnits = 4294967295.0;
 constexpr double kMostSteps = 9007199254740991.0;
 
 }  // namespace
@@ -51,7 +49,8 @@ Gradient Arguments::gradient(const Layer& layer) {
     const double rate = number("gradient.learningRate");
     const double epsilon = number("gradient.rule.epsilon");
     if (ok_ && !(static_cast<float>(epsilon) > 0)) {
-      fail(kArgumentCode, "gradient.rule.epsilon is %g, expected it to be above 0 in float32", epsilon);
+      fail(kArgumentCode, "gradient.rule.epsilon is %g, expected it to be above 0 in float32",
+           epsilon);
     }
     gradient.rate = static_cast<float>(rate);
     gradient.epsilon = static_cast<float>(epsilon);
@@ -60,8 +59,9 @@ Gradient Arguments::gradient(const Layer& layer) {
       const double beta2 = number("gradient.rule.beta2");
       const double step = static_cast<double>(whole("gradient.step", 1, kMostSteps));
       if (ok_ && !(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1)) {
-        fail(kArgumentCode, "gradient.rule has beta1 %g and beta2 %g, expected both from 0 to below 1",
-             beta1, beta2);
+        fail(kArgumentCode,
+             "gradient.rule has beta1 %g and beta2 %g, expected both from 0 to below 1", beta1,
+             beta2);
       }
       gradient.beta1 = static_cast<float>(beta1);
       gradient.beta2 = static_cast<float>(beta2);

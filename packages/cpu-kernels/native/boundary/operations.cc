@@ -11,7 +11,6 @@ namespace {
 
 constexpr double kMostRows = 4294967294.0;
 constexpr size_t kLayerArguments = 4;
-constexpr size_t kMostLayers = 64;
 
 // Throws if the operation ran short of memory.
 napi_value finish(Arguments& arguments, NativeKernels& kernels) {
@@ -72,7 +71,7 @@ napi_value call_upload(napi_env env, napi_callback_info info) {
   host.labels = labels.data;
   host.labels_length = labels.length;
   char message[256];
-  const unsigned first_name = slot == 0 ? kNameSlot0 : kNameSlot1;
+  const unsigned first_name = slot == 0 ? kSlot0Buffers : kSlot1Buffers;
   if (!kernels->slots[slot].fill(*kernels->scratch, first_name, host, message, sizeof message) &&
       message[0] != '\0') {
     arguments.fail(kBatchCode, "%s", message);
@@ -250,7 +249,8 @@ napi_value call_train_micro_batches(napi_env env, napi_callback_info info) {
                      layers[i].inputs, layers[i - 1].outputs);
     }
   }
-  if (!has_features(arguments, *slot, layers[0]) || !has_classes(arguments, *slot, layers[count - 1])) {
+  if (!has_features(arguments, *slot, layers[0]) ||
+      !has_classes(arguments, *slot, layers[count - 1])) {
     return nullptr;
   }
   Device device{*kernels->pool, *kernels->scratch};

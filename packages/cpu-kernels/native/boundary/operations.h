@@ -21,7 +21,8 @@ napi_value call_scatter(napi_env env, napi_callback_info info);
 napi_value call_top_k(napi_env env, napi_callback_info info);
 // blend(kernels, target, [coefficient, source]...)
 napi_value call_blend(napi_env env, napi_callback_info info);
-// trainMicroBatches(kernels, slot, activation, loss, rows of a step, learning rate, losses, layer...)
+// trainMicroBatches(kernels, slot, activation, loss, rows of a step, learning rate, losses,
+// layer...)
 napi_value call_train_micro_batches(napi_env env, napi_callback_info info);
 
 // workBytes(kernels): what their buffers hold.

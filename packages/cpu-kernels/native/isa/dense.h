@@ -1,5 +1,5 @@
-// Dense layers. Threads split the rows of the batch for activations and derivatives, and the units of
-// the layer for its gradient; every element's sum runs in the same order whatever their number.
+// Dense layers. Threads split the rows of the batch for activations and derivatives, and the units
+// of the layer for its gradient; every element's sum runs in the same order whatever their number.
 #pragma once
 
 #include "../names.h"
@@ -19,7 +19,7 @@ HETEROSGD_INLINE size_t dense_buffer(size_t rows, const Layer& layer) {
   const size_t forward = product_buffer(rows, layer.inputs);
   const size_t back = product_buffer(rows, layer.outputs);
   const size_t gradient = product_buffer(kGradientUnits, rows) + kGradientUnits * layer.inputs;
-  return most(most(forward, back), most(gradient, layer.outputs));
+  return most(most(forward, back), gradient);
 }
 
 // Rows of out = activation(input W^T + bias).
@@ -57,8 +57,8 @@ HETEROSGD_LOCAL void dense_back_units(Range units, size_t rows, const float* inp
   float* rest = buffer + kGradientUnits * width;
   for (size_t unit = units.begin; unit < units.end; unit += kGradientUnits) {
     const size_t count = least(kGradientUnits, units.end - unit);
-    product<false>(count, rows, width, derivatives + unit, layer.outputs, input, width, Start::kZero,
-                   values, width, rest);
+    product<false>(count, rows, width, derivatives + unit, layer.outputs, input, width,
+                   Start::kZero, values, width, rest);
     apply_gradient(gradient, part, unit * width, values, count * width);
   }
   apply_row_sums(gradient, derivatives, rows, layer.outputs, units);
@@ -68,7 +68,7 @@ HETEROSGD_LOCAL void dense_back_units(Range units, size_t rows, const float* inp
 HETEROSGD_LOCAL bool prepare_dense(Scratch& scratch, size_t threads, size_t rows,
                                    const Layer& layer) {
   for (size_t thread = 0; thread < threads; thread++) {
-    if (scratch.floats(kNameDense, thread, dense_buffer(rows, layer)) == nullptr) return false;
+    if (scratch.floats(kDenseBuffer, thread, dense_buffer(rows, layer)) == nullptr) return false;
   }
   return true;
 }
@@ -78,7 +78,7 @@ HETEROSGD_LOCAL void dense(Device& device, size_t rows, const float* input, cons
   const size_t threads = device.pool.threads();
   if (!prepare_dense(device.scratch, threads, rows, layer)) return;
   parallel(device.pool, [&](size_t thread) {
-    float* buffer = device.scratch.floats(kNameDense, thread, dense_buffer(rows, layer));
+    float* buffer = device.scratch.floats(kDenseBuffer, thread, dense_buffer(rows, layer));
     dense_rows(share(rows, 1, thread, threads), input, layer, activation, out, buffer);
   });
 }
@@ -89,7 +89,7 @@ HETEROSGD_LOCAL void dense_backward(Device& device, size_t rows, const float* in
   const size_t threads = device.pool.threads();
   if (!prepare_dense(device.scratch, threads, rows, layer)) return;
   parallel(device.pool, [&](size_t thread) {
-    float* buffer = device.scratch.floats(kNameDense, thread, dense_buffer(rows, layer));
+    float* buffer = device.scratch.floats(kDenseBuffer, thread, dense_buffer(rows, layer));
     dense_back_rows(share(rows, 1, thread, threads), layer, activation, outputs, d_outputs, d_input,
                     buffer);
     // The gradient needs all rows of dZ, and changes weights that dInput needs as they were.

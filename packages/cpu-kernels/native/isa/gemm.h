@@ -83,17 +83,5 @@ HETEROSGD_LOCAL void multiply_by_rows(size_t rows, size_t inner, size_t columns,
   }
 }
 
-// sums[n] = sum over rows m of matrix[m][n]: a bias's gradient.
-HETEROSGD_LOCAL void sum_columns(size_t rows, size_t columns, const float* matrix, float* sums) {
-  memset(sums, 0, columns * sizeof(float));
-  for (size_t m = 0; m < rows; m++) {
-    const float* row = matrix + m * columns;
-    size_t j = 0;
-    for (; j + kLanes <= columns; j += kLanes) st(sums + j, ld(sums + j) + ld(row + j));
-    const size_t rest = columns - j;
-    if (rest > 0) st_part(sums + j, ld_part(sums + j, rest) + ld_part(row + j, rest), rest);
-  }
-}
-
 }  // namespace
 }  // namespace heterosgd

@@ -1,6 +1,6 @@
-// Many training steps in one call: threads take the batch's next rows in turn and run whole steps of
-// plain SGD on the shared parameters without locks (Recht, Re, Wright, Niu 2011, Hogwild). With one
-// thread the steps run in order.
+// Many training steps in one call: threads take the batch's next rows in turn and run whole steps
+// of plain SGD on the shared parameters without locks (Recht, Re, Wright, Niu 2011, Hogwild). With
+// one thread the steps run in order.
 #pragma once
 
 #include "dense.h"
@@ -24,8 +24,8 @@ struct MicroTask {
   float* losses;
 };
 
-// Where one thread keeps a step's values: activations of every layer but the last, and derivatives by
-// them, one after the other.
+// Where one thread keeps a step's values: activations of every layer but the last, and derivatives
+// by them, one after the other.
 struct MicroBuffers {
   float* outputs;
   float* d_outputs;
@@ -41,9 +41,9 @@ HETEROSGD_LOCAL MicroBuffers micro_buffers(const MicroTask& task, size_t thread)
     if (i > 0) dense = most(dense, dense_buffer(task.micro_rows, task.layers[i]));
   }
   MicroBuffers buffers;
-  buffers.outputs = task.scratch->floats(kNameMicroBatch, thread, 2 * units);
+  buffers.outputs = task.scratch->floats(kMicroBatchBuffer, thread, 2 * units);
   buffers.d_outputs = buffers.outputs == nullptr ? nullptr : buffers.outputs + units;
-  buffers.dense = task.scratch->floats(kNameDense, thread, dense);
+  buffers.dense = task.scratch->floats(kDenseBuffer, thread, dense);
   return buffers;
 }
 

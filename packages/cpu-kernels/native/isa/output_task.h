@@ -6,6 +6,7 @@
 // in order.
 #pragma once
 
+#include "../names.h"
 #include "few_rows.h"
 #include "gemm.h"
 #include "pairs.h"
@@ -19,30 +20,6 @@ constexpr size_t kBlockClasses = 96;
 // Rows of the batch whose hidden values are multiplied at a time for the weights' gradient, so that
 // a panel of them stays in the first cache.
 constexpr size_t kBlockRows = 128;
-
-// Names of the work buffers.
-enum OutputScratch : unsigned {
-  kWorkersBuffer,
-  kRowsBuffer,
-  kHiddenBuffer,
-  kScaledBuffer,
-  kTileBuffer,
-  kScoresBuffer,
-  kKeptBuffer,
-  kKeptMaximaBuffer,
-  kWorkerRowsBuffer,
-  kLossBuffer,
-  kCursorBuffer,
-  kWeightsBuffer,
-  kDHiddenBuffer,
-  kGradientBuffer,
-  kEdgeBuffer,
-  kBiasBuffer,
-  kPairsBuffer,
-  kBestBuffer,
-  kBestIdsBuffer,
-  kTopKBuffer,
-};
 
 // One thread's part.
 struct OutputWorker {
@@ -123,7 +100,7 @@ HETEROSGD_LOCAL bool prepare_worker(OutputTask& task, Scratch& scratch, size_t t
   worker.kept_blocks = 0;
   worker.kept = worker.kept_maxima = worker.weights = worker.d_hidden = worker.gradient = nullptr;
   bool ok = true;
-  const auto floats = [&](OutputScratch name, size_t count) {
+  const auto floats = [&](ScratchName name, size_t count) {
     float* buffer = scratch.floats(name, at, count);
     ok = ok && buffer != nullptr;
     return buffer;
