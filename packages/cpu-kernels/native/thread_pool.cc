@@ -4,11 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <new>
-#include <system_error>
 #include <thread>
 
 #if defined(__linux__)
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #else
@@ -35,6 +33,13 @@ void pause() {
 #endif
 }
 
+#if defined(__linux__)
+// FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE of <linux/futex.h>, which musl's systems lack where the
+// kernel's headers were not installed.
+constexpr int kFutexWait = 128;
+constexpr int kFutexWake = 129;
+#endif
+
 // A number that threads wait on to change, as std::atomic::wait of C++20.
 class alignas(64) Gate {
  public:
@@ -49,7 +54,7 @@ class alignas(64) Gate {
       }
     } while (std::chrono::steady_clock::now() - start < kSpin);
     sleepers_.fetch_add(1);
-    while (load() == old) sleep(old);
+    while (value_.load() == old) sleep(old);
     sleepers_.fetch_sub(1);
   }
 
@@ -58,19 +63,17 @@ class alignas(64) Gate {
     std::lock_guard<std::mutex> lock(mutex_);
 #endif
     value_.fetch_add(1);
-    // Sequentially consistent, as in wait_while: either the sleeper's count is seen here, or the new
-    // value there.
+    // Sequentially consistent, as in wait_while: either the sleeper's count is seen here, or the
+    // new value there.
     if (sleepers_.load() != 0) wake();
   }
 
  private:
 #if defined(__linux__)
   void sleep(uint32_t old) {
-    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&value_), FUTEX_WAIT_PRIVATE, old, nullptr, nullptr, 0);
+    syscall(SYS_futex, &value_, kFutexWait, old, nullptr, nullptr, 0);
   }
-  void wake() {
-    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&value_), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
-  }
+  void wake() { syscall(SYS_futex, &value_, kFutexWake, INT32_MAX, nullptr, nullptr, 0); }
 #else
   void sleep(uint32_t old) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -127,7 +130,8 @@ ThreadPool::ThreadPool(size_t threads) : state_(nullptr), threads_(threads), ok_
   for (size_t i = 1; i < threads && ok_; i++) {
     try {
       state_->own[i - 1] = std::thread(work, state_, i);
-    } catch (const std::system_error&) {
+    } catch (...) {
+      // No thread (std::system_error), or no memory for one (std::bad_alloc).
       ok_ = false;
     }
   }

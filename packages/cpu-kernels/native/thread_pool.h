@@ -21,9 +21,9 @@ class ThreadPool {
   // Whether the system gave all threads. If not, nothing may be run.
   bool ok() const;
 
-  // Calls function(context, thread) for every thread below `threads()`, 0 on the caller, and returns
-  // when all have returned. What the caller wrote before is seen by all, and the other way round.
-  // Only one run at a time, and not from within a run.
+  // Calls function(context, thread) for every thread below `threads()`, 0 on the caller, and
+  // returns when all have returned. What the caller wrote before is seen by all, and the other way
+  // round. Only one run at a time, and not from within a run.
   void run(Function function, void* context);
 
   // Within a run: waits until every thread has called this equally often. Spins for a few
