@@ -1,7 +1,7 @@
 // What the parts of the addon agree on: arrays as the operations see them, and the table of
 // operations that each instruction set provides. The operations mean what
-// `packages/model/src/kernels/contract.ts` says of them. Nothing here checks anything: the boundary
-// (addon.cc) has checked every length, index and number before.
+// `packages/model/src/kernels/contract.ts` says of them. Nothing here checks anything: boundary/
+// has checked every length, index and number before.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,14 @@
 
 namespace heterosgd {
 
+static_assert(sizeof(size_t) == 8, "products of sizes below 2^32 must fit: 64-bit systems only");
+
 enum class Activation : int { kRelu = 0, kSigmoid = 1, kTanh = 2 };
 enum class Loss : int { kSoftmax = 0, kSigmoid = 1 };
 enum class Rule : int { kNone = 0, kAdd = 1, kAdagrad = 2, kAdam = 3 };
 
-// First layer: weights are inputs x outputs (a row a feature). Later ones: outputs x inputs (a row a
-// unit or class). Row-major without padding.
+// First layer: weights are inputs x outputs (a row a feature). Later ones: outputs x inputs (a row
+// a unit or class). Row-major without padding.
 struct Layer {
   const float* weights;
   const float* bias;
@@ -86,7 +88,6 @@ struct Plan {
 
 // One instruction set's operations.
 struct Operations {
-  const char* name;
   void (*gather)(Device&, const Batch&, const Layer&, Activation, float* out);
   void (*dense)(Device&, size_t rows, const float* input, const Layer&, Activation, float* out);
   void (*output)(Device&, const Batch&, const float* hidden, const Layer&, Loss, const Gradient&,
@@ -99,9 +100,9 @@ struct Operations {
                 float* logits, float* log_sum_exp);
   void (*blend)(Device&, size_t length, float* target, size_t terms, const float* coefficients,
                 const float* const* sources);
-  // Lock-free: every thread takes sub-batches of `micro_rows` rows and runs whole steps of plain SGD
-  // on them (scale = -learning_rate / rows of the sub-batch), in place, without waiting for others.
-  // `options` is for all threads together.
+  // Lock-free: every thread takes sub-batches of `micro_rows` rows and runs whole steps of plain
+  // SGD on them (scale = -learning_rate / rows of the sub-batch), in place, without waiting for
+  // others. `options` is for all threads together.
   void (*train_micro_batches)(Device&, const Batch&, size_t layers, const Layer*, Activation, Loss,
                               size_t micro_rows, float learning_rate, const OutputOptions&,
                               float* losses);

@@ -3,6 +3,5 @@
 #define HETEROSGD_LANES 8
 #define HETEROSGD_BF16 0
 #define HETEROSGD_TABLE kAvx2
-#define HETEROSGD_NAME "native-avx2"
 #include "operations.inc.h"
 #endif

@@ -3,6 +3,5 @@
 #define HETEROSGD_LANES 16
 #define HETEROSGD_BF16 0
 #define HETEROSGD_TABLE kAvx512
-#define HETEROSGD_NAME "native-avx512"
 #include "operations.inc.h"
 #endif

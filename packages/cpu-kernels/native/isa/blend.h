@@ -6,8 +6,8 @@
 namespace heterosgd {
 namespace {
 
-// Beyond this size the target would push everything else out of the caches: it is written past them,
-// unless it is read too.
+// Beyond this size the target would push everything else out of the caches: it is written past
+// them, unless it is read too.
 constexpr size_t kStreamedTarget = size_t{1} << 20;
 
 // Orders streaming stores before all that follow, which processors promise of ordinary ones alone.

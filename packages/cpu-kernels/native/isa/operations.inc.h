@@ -2,7 +2,7 @@
 // defines
 //   HETEROSGD_LANES  float32 lanes of a vector
 //   HETEROSGD_BF16   1 where products in bfloat16 are to be had
-//   HETEROSGD_TABLE, HETEROSGD_NAME  the table and its name
+//   HETEROSGD_TABLE  the table's name
 #include "blend.h"
 #include "dense.h"
 #include "gather.h"
@@ -15,9 +15,7 @@
 namespace heterosgd {
 
 extern const Operations HETEROSGD_TABLE = {
-    HETEROSGD_NAME, gather,  dense, output,
-    dense_backward, scatter, top_k, blend,
-    train_micro_batches, plan,
+    gather, dense, output, dense_backward, scatter, top_k, blend, train_micro_batches, plan,
 };
 
 }  // namespace heterosgd

@@ -94,7 +94,8 @@ HETEROSGD_INLINE void probabilities_of_kept(const float* kept, const float* kept
   }
 }
 
-// Scores in the tile become probabilities in place.
+// Scores in the tile become probabilities in place. None is above the maximum unless others have
+// changed the weights since the first pass; then the exponential must not overflow.
 template <size_t N>
 HETEROSGD_INLINE void probabilities_of_scores(size_t count, const RowTerms& terms, float* tile,
                                               size_t stride, float* bias, bool first) {
@@ -102,7 +103,8 @@ HETEROSGD_INLINE void probabilities_of_scores(size_t count, const RowTerms& term
     V sum = V{};
     for (size_t j = 0; j < N; j++) {
       const size_t at = j * kLanes;
-      const V e = exponential(ld(tile + c * stride + at) - ld(terms.maxima + at));
+      const V below = max(V{}, ld(terms.maxima + at) - ld(tile + c * stride + at));
+      const V e = exponential(-below);
       const V p = masked(e * ld(terms.inverses + at), terms.labelled + at);
       st(tile + c * stride + at, p);
       sum += p;

@@ -64,8 +64,8 @@ struct Constant {
   static constexpr int value = kValue;
 };
 
-// Calls body(Constant<vectors>, first column, elements) chunk by chunk; the number of vectors is 0 for
-// a part of one.
+// Calls body(Constant<vectors>, first column, elements) chunk by chunk; the number of vectors is 0
+// for a part of one.
 template <class Body>
 HETEROSGD_INLINE void for_chunks(Range columns, Body&& body) {
   size_t c = columns.begin;
@@ -110,9 +110,9 @@ struct Chunk {
   }
 };
 
-// Asks for the cache lines of a chunk that will be needed soon, into the second cache: the first can
-// wait for a few lines only, which was 2.4 times slower here (24 rows of 512 bytes ahead, anywhere in
-// 400 MB).
+// Asks for the cache lines of a chunk that will be needed soon, into the second cache: the first
+// can wait for a few lines only, which was 2.4 times slower here (24 rows of 512 bytes ahead,
+// anywhere in 400 MB).
 template <int kVectors, int kForWrite>
 HETEROSGD_INLINE void prefetch(const float* from) {
   constexpr size_t bytes = Chunk<kVectors>::size * kLanes * sizeof(float);

@@ -2,5 +2,4 @@
 #define HETEROSGD_LANES 4
 #define HETEROSGD_BF16 0
 #define HETEROSGD_TABLE kPortable
-#define HETEROSGD_NAME "native-portable"
 #include "operations.inc.h"

@@ -1,5 +1,6 @@
-// How gradients change parameters: plain addition, Adagrad (Duchi, Hazan, Singer 2011), Adam (Kingma,
-// Ba 2015, Algorithm 1), with exact square roots and divisions. In both, epsilon is added to the root.
+// How gradients change parameters: plain addition, Adagrad (Duchi, Hazan, Singer 2011), Adam
+// (Kingma, Ba 2015, Algorithm 1), with exact square roots and divisions. In both, epsilon is added
+// to the root.
 #pragma once
 
 #include "parallel.h"
