@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { packageRoot } from "../package-root.js";
+import { coded } from "./coded-error.js";
 
 declare const handleBrand: unique symbol;
 /** Kernels in the addon. */
@@ -31,7 +32,9 @@ export type GradientArguments = readonly [
 
 /**
  * The addon's functions. Everything is passed flat, so that none of the caller's code can run
- * between a check of an argument and its use. They throw errors with a `code` of CpuKernelsError.
+ * between a check of an argument and its use.
+ *
+ * @throws CpuKernelsError each of them
  */
 export interface Addon {
   /** Bit i: the processor has `instructionSets[i]`; the next one: it has products in bfloat16. */
@@ -143,25 +146,45 @@ function load(): LoadedAddon {
   try {
     const { resolve } = require("node-gyp-build") as { resolve: (folder: string) => string };
     path = resolve(folder);
-  } catch {
-    const own = `${process.platform}-${process.arch}`;
-    return { ok: false, reason: buildReason(own) ?? `there is no addon for ${own}` };
+  } catch (error) {
+    return { ok: false, reason: buildReason() ?? messageOf(error) };
   }
   try {
-    return { ok: true, addon: require(path) as Addon };
+    return { ok: true, addon: withCodedErrors(require(path) as RawAddon) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { ok: false, reason: `the addon can't be loaded: ${firstLine(message)}` };
+    return { ok: false, reason: `the addon can't be loaded: ${messageOf(error)}` };
   }
 }
 
+type RawAddon = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+
+/** The functions, with what they throw as errors of this package. */
+function withCodedErrors(raw: RawAddon): Addon {
+  const functions = Object.entries(raw).map(([name, run]) => {
+    const call = (...args: readonly unknown[]): unknown => {
+      try {
+        return run(...args);
+      } catch (error) {
+        throw coded(error);
+      }
+    };
+    return [name, call] as const;
+  });
+  return Object.fromEntries(functions) as unknown as Addon;
+}
+
 /** What the build says of why it made none. */
-function buildReason(own: string): string | undefined {
+function buildReason(): string | undefined {
+  const own = `${process.platform}-${process.arch}`;
   try {
     return firstLine(readFileSync(new URL(`prebuilds/${own}.reason.txt`, packageRoot), "utf8"));
   } catch {
     return undefined;
   }
+}
+
+function messageOf(error: unknown): string {
+  return firstLine(error instanceof Error ? error.message : String(error));
 }
 
 function firstLine(text: string): string {

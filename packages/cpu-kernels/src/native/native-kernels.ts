@@ -1,7 +1,6 @@
 import type { Activation, Batch, GradientTarget, Kernels, Layer, Loss } from "@heterosgd/model";
 import { CpuKernelsError } from "../errors.js";
-import type { GradientArguments, Handle, LayerArguments } from "./addon.js";
-import { coded } from "./coded-error.js";
+import type { GradientArguments, LayerArguments } from "./addon.js";
 import { allocateOnHugePages } from "./native-memory.js";
 import { instructionSets, nativeSettings, type NativeKernelsOptions } from "./native-support.js";
 
@@ -18,16 +17,14 @@ export interface NativeKernels extends Kernels {
  * `Float32Array`, shared by several threads or not. A batch is copied and checked when it is
  * uploaded. Work buffers are made at first use, grow with the largest batch, and are kept.
  *
- * With one thread equal calls give equal results to the last bit; with more, up to the order of
- * sums over threads. `trainMicroBatches` on several threads is Hogwild.
+ * Equal calls give equal results to the last bit, but for `trainMicroBatches` on several threads,
+ * which is Hogwild. With another number of threads sums over them run in another order.
  *
  * @throws CpuKernelsError NATIVE_UNAVAILABLE, ISA_UNSUPPORTED, KERNEL_ARGUMENT, KERNEL_MEMORY
  */
 export function createNativeKernels(options: NativeKernelsOptions = {}): NativeKernels {
   const { addon, threads, isa, bf16, keptBytes } = nativeSettings(options);
-  const handle = attempt(() =>
-    addon.create(threads, instructionSets.indexOf(isa), bf16, keptBytes),
-  );
+  const handle = addon.create(threads, instructionSets.indexOf(isa), bf16, keptBytes);
   const uploaded: [Batch | undefined, Batch | undefined] = [undefined, undefined];
   let disposed = false;
 
@@ -69,11 +66,7 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
     upload(batch, slot) {
       const { rows, offsets, indices, values, labelOffsets, labels } = batch;
       uploaded[slot] = undefined;
-      try {
-        addon.upload(handle, slot, rows, offsets, indices, values, labelOffsets, labels);
-      } catch (error) {
-        throw coded(error);
-      }
+      addon.upload(handle, slot, rows, offsets, indices, values, labelOffsets, labels);
       const token = { rows, offsets, indices, values, labelOffsets, labels };
       uploaded[slot] = token;
       return token;
@@ -81,86 +74,58 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
 
     gather(batch, layer, activation, out) {
       const own = indexIn(activations, activation, "activation");
-      try {
-        addon.gather(handle, slotOf(batch), ...layerArguments(layer), own, out);
-      } catch (error) {
-        throw coded(error);
-      }
+      addon.gather(handle, slotOf(batch), ...layerArguments(layer), own, out);
     },
 
     dense(rows, input, layer, activation, out) {
       const own = indexIn(activations, activation, "activation");
-      try {
-        addon.dense(handle, rows, input, ...layerArguments(layer), own, out);
-      } catch (error) {
-        throw coded(error);
-      }
+      addon.dense(handle, rows, input, ...layerArguments(layer), own, out);
     },
 
     output(batch, hidden, layer, loss, gradient, dHidden, lossesOut) {
       const own = indexIn(losses, loss, "loss");
-      try {
-        addon.output(
-          ...([handle, slotOf(batch), hidden] as const),
-          ...layerArguments(layer),
-          own,
-          ...gradientArguments(gradient),
-          dHidden,
-          lossesOut,
-        );
-      } catch (error) {
-        throw coded(error);
-      }
+      addon.output(
+        ...([handle, slotOf(batch), hidden] as const),
+        ...layerArguments(layer),
+        own,
+        ...gradientArguments(gradient),
+        dHidden,
+        lossesOut,
+      );
     },
 
     denseBackward(rows, input, layer, activation, outputs, dOutputs, gradient, dInput) {
       const own = indexIn(activations, activation, "activation");
-      try {
-        addon.denseBackward(
-          ...([handle, rows, input] as const),
-          ...layerArguments(layer),
-          ...([own, outputs, dOutputs] as const),
-          ...gradientArguments(gradient),
-          dInput,
-        );
-      } catch (error) {
-        throw coded(error);
-      }
+      addon.denseBackward(
+        ...([handle, rows, input] as const),
+        ...layerArguments(layer),
+        ...([own, outputs, dOutputs] as const),
+        ...gradientArguments(gradient),
+        dInput,
+      );
     },
 
     scatter(batch, layer, activation, outputs, dOutputs, gradient) {
       const own = indexIn(activations, activation, "activation");
-      try {
-        addon.scatter(
-          ...([handle, slotOf(batch)] as const),
-          ...layerArguments(layer),
-          ...([own, outputs, dOutputs] as const),
-          ...gradientArguments(gradient),
-        );
-      } catch (error) {
-        throw coded(error);
-      }
+      addon.scatter(
+        ...([handle, slotOf(batch)] as const),
+        ...layerArguments(layer),
+        ...([own, outputs, dOutputs] as const),
+        ...gradientArguments(gradient),
+      );
     },
 
     topK(rows, hidden, layer, k, ids, logits, logSumExp) {
-      try {
-        addon.topK(
-          ...([handle, rows, hidden] as const),
-          ...layerArguments(layer),
-          ...([k, ids, logits, logSumExp] as const),
-        );
-      } catch (error) {
-        throw coded(error);
-      }
+      addon.topK(
+        ...([handle, rows, hidden] as const),
+        ...layerArguments(layer),
+        ...([k, ids, logits, logSumExp] as const),
+      );
     },
 
     blend(target, terms) {
       const flat = terms.flatMap(({ coefficient, source }) => [coefficient, source]);
-      try {
-        addon.blend(handle, target, ...flat);
-      } catch (error) {
-        throw coded(error);
-      }
+      addon.blend(handle, target, ...flat);
     },
 
     trainMicroBatches(batch, layers, activation, loss, rows, learningRate, lossesOut) {
@@ -168,23 +133,13 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
       const ownLoss = indexIn(losses, loss, "loss");
       const flat = layers.flatMap((layer): (Float32Array | number)[] => [...layerArguments(layer)]);
       const slot = slotOf(batch);
-      try {
-        addon.trainMicroBatches(
-          ...([handle, slot, ownActivation, ownLoss, rows, learningRate, lossesOut] as const),
-          ...flat,
-        );
-      } catch (error) {
-        throw coded(error);
-      }
+      addon.trainMicroBatches(
+        ...([handle, slot, ownActivation, ownLoss, rows, learningRate, lossesOut] as const),
+        ...flat,
+      );
     },
 
-    workBytes() {
-      try {
-        return addon.workBytes(handle);
-      } catch (error) {
-        throw coded(error);
-      }
-    },
+    workBytes: () => addon.workBytes(handle),
 
     dispose() {
       if (disposed) return;
@@ -192,14 +147,6 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
       addon.dispose(handle);
     },
   };
-}
-
-function attempt(create: () => Handle): Handle {
-  try {
-    return create();
-  } catch (error) {
-    throw coded(error);
-  }
 }
 
 function indexIn<T extends string>(names: readonly T[], name: T, what: string): number {

@@ -1,7 +1,6 @@
 import type { ParameterLayout, UpdateRule } from "@heterosgd/model";
 import { CpuKernelsError } from "../errors.js";
-import { coded } from "./coded-error.js";
-import { loadAddon, type Addon } from "./addon.js";
+import { loadAddon } from "./addon.js";
 import { instructionSets, nativeSettings, type NativeKernelsOptions } from "./native-support.js";
 
 const floatBytes = Float32Array.BYTES_PER_ELEMENT;
@@ -10,8 +9,8 @@ const hugePage = 2 ** 21;
 
 /**
  * Zeroed float32 elements in shared memory, aligned to cache lines; from 2 MiB on aligned to huge
- * pages and on them where the system grants them (without the addon, wherever the engine puts
- * them). Every page is touched, so that no later use pays for a fresh one.
+ * pages and on them where the system grants them. Every page is touched, so that no later use pays
+ * for a fresh one. Without the addon they are ordinary shared memory.
  *
  * @throws CpuKernelsError KERNEL_ARGUMENT, KERNEL_MEMORY
  */
@@ -25,26 +24,14 @@ export function allocateOnHugePages(length: number): Float32Array {
   const bytes = length * floatBytes;
   const alignment = bytes >= hugePage ? hugePage : cacheLine;
   const loaded = loadAddon();
-  if (!loaded.ok) return new Float32Array(sharedBytes(bytes), 0, length);
-  const buffer = sharedBytes(bytes + alignment);
-  return settled(loaded.addon, buffer, alignment, length);
-}
-
-function settled(
-  addon: Addon,
-  buffer: SharedArrayBuffer,
-  alignment: number,
-  length: number,
-): Float32Array {
-  const place = addon.placeOf(new Float32Array(buffer, 0, 1)) % alignment;
-  const array = new Float32Array(buffer, (alignment - place) % alignment, length);
-  addon.settle(array);
-  return array;
-}
-
-function sharedBytes(bytes: number): SharedArrayBuffer {
+  // Both constructors have limits of the engine's.
   try {
-    return new SharedArrayBuffer(bytes);
+    if (!loaded.ok) return new Float32Array(new SharedArrayBuffer(bytes));
+    const buffer = new SharedArrayBuffer(bytes + alignment);
+    const place = loaded.addon.placeOf(new Float32Array(buffer, 0, 1)) % alignment;
+    const array = new Float32Array(buffer, (alignment - place) % alignment, length);
+    loaded.addon.settle(array);
+    return array;
   } catch (cause) {
     throw new CpuKernelsError("KERNEL_MEMORY", `${bytes} bytes of shared memory can't be had.`, {
       cause,
@@ -72,21 +59,17 @@ export function nativeKernelsBytes(
 ): number {
   const { addon, threads, isa, bf16, keptBytes } = nativeSettings(limits.options);
   const { features, hidden, labels } = layout.shape;
-  try {
-    return addon.plannedBytes(
-      threads,
-      instructionSets.indexOf(isa),
-      bf16,
-      keptBytes,
-      limits.maxRows,
-      limits.maxNonZeros,
-      limits.maxLabels,
-      limits.optimizer !== null,
-      features,
-      ...hidden,
-      labels,
-    );
-  } catch (error) {
-    throw coded(error);
-  }
+  return addon.plannedBytes(
+    threads,
+    instructionSets.indexOf(isa),
+    bf16,
+    keptBytes,
+    limits.maxRows,
+    limits.maxNonZeros,
+    limits.maxLabels,
+    limits.optimizer !== null,
+    features,
+    ...hidden,
+    labels,
+  );
 }

@@ -20,9 +20,13 @@ export type NativeSupport =
 export function nativeSupport(): NativeSupport {
   const loaded = loadAddon();
   if (!loaded.ok) return { available: false, reason: loaded.reason };
-  const bits = loaded.addon.supported();
+  return { available: true, ...offers(loaded.addon) };
+}
+
+/** What the processor has of what the addon is compiled for. */
+function offers(addon: Addon) {
+  const bits = addon.supported();
   return {
-    available: true,
     isas: instructionSets.filter((_, i) => (bits & (1 << i)) !== 0),
     bf16: (bits & (1 << instructionSets.length)) !== 0,
   };
@@ -62,11 +66,10 @@ export function nativeSettings({
   keptBytes = 2 ** 30,
 }: NativeKernelsOptions): NativeSettings {
   const loaded = loadAddon();
-  const support = nativeSupport();
-  if (!loaded.ok || !support.available) {
-    const reason = loaded.ok ? "" : loaded.reason;
-    throw new CpuKernelsError("NATIVE_UNAVAILABLE", `No native kernels: ${reason}.`);
+  if (!loaded.ok) {
+    throw new CpuKernelsError("NATIVE_UNAVAILABLE", `No native kernels: ${loaded.reason}.`);
   }
+  const support = offers(loaded.addon);
   const chosen = isa ?? support.isas[0]!;
   if (!support.isas.includes(chosen)) {
     throw new CpuKernelsError(
