@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
@@ -156,11 +157,20 @@ async function compile(compiler, file, object, flags) {
   // Made beside and moved, here and below: another build may run, and processes that have an addon
   // loaded keep it whole.
   const beside = `${object}.${process.pid}.tmp`;
-  const parameters = ["-MMD", "-MF", dependencies, "-c", join(sources, file), "-o", beside];
+  const list = `${beside}.d`;
+  const parameters = ["-MMD", "-MF", list, "-c", join(sources, file), "-o", beside];
+  const started = Date.now();
   const failure = await tryToRun(compiler.command, [...flags, ...parameters]);
   if (failure !== undefined) return failure;
+  renameSync(list, dependencies);
   renameSync(beside, object);
-  writeFileSync(stamp, fingerprint(before, dependenciesOf(dependencies)));
+  const madeFrom = dependenciesOf(dependencies);
+  // What was edited meanwhile may or may not be in the object: without a stamp it is made again.
+  const editedAt = (/** @type {string} */ path) =>
+    statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+  if (madeFrom.every((path) => editedAt(path) < started)) {
+    writeFileSync(stamp, fingerprint(before, madeFrom));
+  }
   return undefined;
 }
 
