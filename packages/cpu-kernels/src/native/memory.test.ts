@@ -1,14 +1,10 @@
 import type { Batch, GradientTarget, Layer, UpdateRule } from "@heterosgd/model";
 import { parameterLayout } from "@heterosgd/model";
 import { describe, expect, test } from "vitest";
-import {
-  allocateOnHugePages,
-  createNativeKernels,
-  nativeKernelsBytes,
-  nativeSupport,
-  type NativeKernelsOptions,
-} from "../src/index.js";
-import { loadAddon } from "../src/native/addon.js";
+import { loadAddon } from "./addon.js";
+import { createNativeKernels } from "./native-kernels.js";
+import { allocateOnHugePages, nativeKernelsBytes } from "./native-memory.js";
+import { nativeSupport, type NativeKernelsOptions } from "./native-support.js";
 
 const support = nativeSupport();
 
