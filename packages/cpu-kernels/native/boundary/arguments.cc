@@ -11,6 +11,7 @@ namespace heterosgd {
 namespace {
 
 constexpr size_t kMessageSize = 512;
+constexpr size_t kAnyMore = std::numeric_limits<size_t>::max();
 
 void throw_formatted(napi_env env, const char* code, const char* operation, const char* format,
                      va_list arguments) {
@@ -148,21 +149,28 @@ bool Arguments::boolean(const char* name) {
 }
 
 void* Arguments::elements(napi_value given, const char* name, napi_typedarray_type type,
-                          const char* type_name, size_t* length) {
+                          size_t least, size_t most, size_t* length) {
   *length = 0;
   if (!ok_) return nullptr;
   bool is_array = false;
   napi_typedarray_type actual;
+  size_t count = 0;
   void* data = nullptr;
   if (napi_is_typedarray(env_, given, &is_array) != napi_ok || !is_array ||
-      napi_get_typedarray_info(env_, given, &actual, length, &data, nullptr, nullptr) != napi_ok ||
+      napi_get_typedarray_info(env_, given, &actual, &count, &data, nullptr, nullptr) != napi_ok ||
       actual != type) {
-    *length = 0;
-    fail(kArrayCode, "%s is %s, expected a %s", name, type_of(env_, given), type_name);
+    fail(kArrayCode, "%s is %s, expected a %s", name, type_of(env_, given),
+         type == napi_float32_array ? "Float32Array" : "Uint32Array");
     return nullptr;
   }
   // A detached array has neither.
-  if (data == nullptr) *length = 0;
+  if (data == nullptr) count = 0;
+  if (count < least || count > most) {
+    fail(kArrayCode, "%s has %zu elements, expected %s%zu", name, count,
+         most == kAnyMore ? "at least " : "", least);
+    return nullptr;
+  }
+  *length = count;
   return data;
 }
 
@@ -172,37 +180,22 @@ FloatArray Arguments::floats(const char* name, size_t least) {
 
 FloatArray Arguments::floats_of(napi_value given, const char* name, size_t least) {
   FloatArray array;
-  void* data = elements(given, name, napi_float32_array, "Float32Array", &array.length);
-  if (!ok_) return FloatArray{};
-  if (array.length < least) {
-    fail(kArrayCode, "%s has %zu elements, expected at least %zu", name, array.length, least);
-    return FloatArray{};
-  }
-  array.data = static_cast<float*>(data);
+  array.data = static_cast<float*>(
+      elements(given, name, napi_float32_array, least, kAnyMore, &array.length));
   return array;
 }
 
 FloatArray Arguments::exact_floats(const char* name, size_t count) {
   FloatArray array;
-  void* data = elements(value(), name, napi_float32_array, "Float32Array", &array.length);
-  if (!ok_) return FloatArray{};
-  if (array.length != count) {
-    fail(kArrayCode, "%s has %zu elements, expected %zu", name, array.length, count);
-    return FloatArray{};
-  }
-  array.data = static_cast<float*>(data);
+  array.data = static_cast<float*>(
+      elements(value(), name, napi_float32_array, count, count, &array.length));
   return array;
 }
 
 WordArray Arguments::words(const char* name, size_t least) {
   WordArray array;
-  void* data = elements(value(), name, napi_uint32_array, "Uint32Array", &array.length);
-  if (!ok_) return WordArray{};
-  if (array.length < least) {
-    fail(kArrayCode, "%s has %zu elements, expected at least %zu", name, array.length, least);
-    return WordArray{};
-  }
-  array.data = static_cast<uint32_t*>(data);
+  array.data = static_cast<uint32_t*>(
+      elements(value(), name, napi_uint32_array, least, kAnyMore, &array.length));
   return array;
 }
 

@@ -76,8 +76,9 @@ class Arguments {
   Loss loss();
 
  private:
-  void* elements(napi_value given, const char* name, napi_typedarray_type type,
-                 const char* type_name, size_t* length);
+  // Null, with no length, where the array is not of this type or has not `least` to `most` elements.
+  void* elements(napi_value given, const char* name, napi_typedarray_type type, size_t least,
+                 size_t most, size_t* length);
 
   napi_env env_;
   const char* operation_;

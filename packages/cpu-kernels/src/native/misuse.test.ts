@@ -98,6 +98,10 @@ describe.skipIf(!support.available)("native kernels refuse", () => {
         "KERNEL_ARGUMENT scatter: gradient.step",
       );
       expect(scatter({ ...gradient, state, scale: NaN })).toContain("gradient.scale is nan");
+      const unknown = { ...gradient.rule, name: "adamw" as "adam" };
+      expect(scatter({ ...gradient, state, rule: unknown })).toBe(
+        'KERNEL_ARGUMENT The gradient\'s rule is "adamw", expected one of adagrad, adam.',
+      );
       const flat = { ...gradient.rule, epsilon: 0 };
       expect(scatter({ ...gradient, state, rule: flat })).toContain("KERNEL_ARGUMENT");
     });
@@ -184,9 +188,7 @@ describe.skipIf(!support.available)("native kernels refuse", () => {
 
   test("arrays larger than memory", () => {
     withKernels((kernels) => {
-      for (const length of [2 ** 50, 2 ** 34]) {
-        expect(refusal(() => kernels.allocate(length))).toContain("KERNEL_MEMORY");
-      }
+      expect(refusal(() => kernels.allocate(2 ** 50))).toContain("KERNEL_MEMORY");
       expect(refusal(() => kernels.allocate(-1))).toContain("KERNEL_ARGUMENT");
     });
   });

@@ -1,4 +1,12 @@
-import type { Activation, Batch, GradientTarget, Kernels, Layer, Loss } from "@heterosgd/model";
+import type {
+  Activation,
+  Batch,
+  GradientTarget,
+  Kernels,
+  Layer,
+  Loss,
+  UpdateRule,
+} from "@heterosgd/model";
 import { CpuKernelsError } from "../errors.js";
 import type { GradientArguments, LayerArguments } from "./addon.js";
 import { allocateOnHugePages } from "./native-memory.js";
@@ -6,6 +14,7 @@ import { instructionSets, nativeSettings, type NativeKernelsOptions } from "./na
 
 const activations: readonly Activation[] = ["relu", "sigmoid", "tanh"];
 const losses: readonly Loss[] = ["softmax", "sigmoid"];
+const rules: readonly UpdateRule["name"][] = ["adagrad", "adam"];
 
 export interface NativeKernels extends Kernels {
   /** Bytes of work buffers that they hold now. */
@@ -173,6 +182,7 @@ function gradientArguments(gradient: GradientTarget | null): GradientArguments {
     return [1, scale, 0, 0, 0, 0, 0, weights, bias, undefined, undefined, undefined, undefined];
   }
   const { rule, learningRate, step, state } = gradient;
+  indexIn(rules, rule.name, "gradient's rule");
   const [first, second] = state;
   const arrays = [
     target.weights,
