@@ -61,6 +61,21 @@ test("a run that does not fit is refused with both numbers", () => {
   expect(() => checkMemory(plan, 1000)).toThrow(/needs 4\d\.\d MiB .* 0\.977 KiB are free/);
 });
 
+test("models beyond the memory of WebAssembly are refused, whatever is free", () => {
+  const sizes: Partial<TrainConfig> = { hidden: [9_000_000], kernels: "wasm", optimizer: "adam" };
+  const two = planRun(decided({ ...sizes, devices: "2*cpu" }), data);
+  expect(() => checkMemory(two, Infinity)).toThrow(
+    expect.objectContaining({
+      code: "NOT_ENOUGH_MEMORY",
+      message: expect.stringMatching(/need [\d.]+ GiB, .* WebAssembly reach 4\.00 GiB/) as string,
+    }),
+  );
+  const small = planRun(decided({ ...sizes, hidden: [4] }), data);
+  expect(() => checkMemory(small, Infinity)).not.toThrow();
+  const plain = planRun(decided({ ...sizes, kernels: "plain" }), data);
+  expect(() => checkMemory(plain, Infinity)).not.toThrow();
+});
+
 test("what is still to be taken is part of the total", () => {
   const { memory } = planRun(decided({}), data);
   expect(memory.total - memory.trainData - memory.evaluationData).toBe(

@@ -1,5 +1,6 @@
 /** From a configuration and data to everything that a run needs. */
 import { availableParallelism } from "node:os";
+import { wasmMemoryBytes } from "@heterosgd/cpu-kernels";
 import { describeShape, parameterLayout, type ModelShape } from "@heterosgd/model";
 import {
   chooseKernels,
@@ -121,12 +122,20 @@ export function bytesToTake({ memory }: Plan): number {
 }
 
 /**
- * Refuses a run that will not fit.
+ * Refuses a run that will not fit into the memory that is free, or that its kernels can reach.
  *
  * @param available - free bytes, in the container where there is one.
  * @throws CliError NOT_ENOUGH_MEMORY
  */
 export function checkMemory(plan: Plan, available: number): void {
+  const { wasm } = plan.memory;
+  if (wasm !== null && wasm > wasmMemoryBytes) {
+    throw new CliError(
+      "NOT_ENOUGH_MEMORY",
+      `the models and what they are trained in need ${formatBytes(wasm)}, but kernels in WebAssembly reach ${formatBytes(wasmMemoryBytes)}`,
+      { hint: "take native kernels, fewer devices, smaller hidden layers, or plain sgd" },
+    );
+  }
   const bytes = bytesToTake(plan);
   if (bytes <= available) return;
   throw new CliError(

@@ -50,6 +50,12 @@ const cases: readonly (readonly [what: string, args: string, code: number, messa
     2,
     /--hidden is 99999999999, but must be a list of whole numbers from 1 to .*\[BAD_VALUE\]/,
   ],
+  [
+    "a learning rate beyond float32",
+    "train train.txt --learning-rate 1e42",
+    2,
+    /--learning-rate is 1e\+42, but must be a number above 0 and at most 3\.4e38.*\[BAD_VALUE\]/,
+  ],
   ["a bad key", "train --config bad.json", 2, /"epoch" in bad\.json; did you mean "epochs"\?/],
   ["no data", "train", 2, /no training data; .*\[CONFLICT\]/],
   ["an unknown device", "train train.txt --devices tpu", 2, /"tpu".*\[DEVICE_SPEC\]/],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addScaled, l2Norm, normalizedMerge, sliceFor, weightedSum } from "./index.js";
+import { l2Norm, normalizedMerge, sliceFor, weightedSum } from "./index.js";
 
 /** Values that make rounding show. */
 function array(length: number, seed: number): Float32Array {
@@ -115,22 +115,6 @@ describe("the weighted sum", () => {
     expect(() => weightedSum(target, [], [], 0, 5)).toThrow(RangeError);
     expect(() => weightedSum(target, [], [], 3, 2)).toThrow(RangeError);
     expect(() => weightedSum(target, [], [], -1, 2)).toThrow(RangeError);
-  });
-});
-
-describe("adding a scaled array", () => {
-  it("changes the range in place, rounding once", () => {
-    const target = array(9, 1);
-    const source = array(9, 2);
-    const expected = target.map((value, i) =>
-      i >= 2 && i < 7 ? Math.fround(value - 0.3 * (source[i] ?? 0)) : value,
-    );
-    addScaled(target, source, -0.3, 2, 7);
-    expect(target).toEqual(expected);
-  });
-
-  it("refuses a source that ends too early", () => {
-    expect(() => addScaled(new Float32Array(4), new Float32Array(3), 1)).toThrow(RangeError);
   });
 });
 

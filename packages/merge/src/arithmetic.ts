@@ -49,23 +49,6 @@ export function weightedSum(
   }
 }
 
-/**
- * `target ← target + scale · source` for the elements `start … end − 1`, in place.
- *
- * @throws RangeError if an array ends before `end`.
- */
-export function addScaled(
-  target: Float32Array,
-  source: Float32Array,
-  scale: number,
-  start = 0,
-  end = target.length,
-): void {
-  requireRange("target", target, start, end);
-  requireRange("source", source, start, end);
-  for (let i = start; i < end; i++) target[i] = target[i]! + scale * source[i]!;
-}
-
 /** ‖values‖₂ in float64. Four partial sums: faster than one chain, and always the same four. */
 export function l2Norm(values: Float32Array): number {
   const square = (index: number) => values[index]! * values[index]!;

@@ -41,7 +41,7 @@ export { lbBsp } from "./lb-bsp/policy.js";
 export type { LbBspOptions } from "./lb-bsp/policy.js";
 export { localSgd } from "./local-sgd/policy.js";
 export type { LocalSgdOptions } from "./local-sgd/policy.js";
-export { learningRateAt, warmupFactor } from "./learning-rate.js";
+export { largestLearningRate, learningRateAt, warmupFactor } from "./learning-rate.js";
 export type { LearningRateSchedule } from "./learning-rate.js";
 export type { MergeReplica, MergeRule, MergeWeights } from "./merge-rule.js";
 export type { Blend, RoundDevice, RoundState } from "./rounds/algorithm.js";

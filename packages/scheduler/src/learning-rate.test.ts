@@ -31,6 +31,7 @@ describe("a learning-rate schedule", () => {
     { kind: "constant", rate: 0 },
     { kind: "constant", rate: Number.NaN },
     { kind: "constant", rate: Infinity },
+    { kind: "constant", rate: 3.5e38 },
     { kind: "step", rate: 1, everyEpochs: 0, factor: 0.1 },
     { kind: "step", rate: 1, everyEpochs: 1, factor: 0 },
     { kind: "cosine", rate: 1, epochs: 0 },
@@ -43,6 +44,7 @@ describe("a learning-rate schedule", () => {
 
   it.each<LearningRateSchedule>([
     { kind: "constant", rate: 0.1 },
+    { kind: "constant", rate: 3.4e38 },
     { kind: "step", rate: 1, everyEpochs: 0.5, factor: 0.1 },
     { kind: "cosine", rate: 1, epochs: 3, finalRate: 1 },
     { kind: "inverse", rate: 1, decay: 0 },

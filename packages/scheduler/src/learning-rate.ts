@@ -26,6 +26,9 @@ export type LearningRateSchedule =
   /** η(t) = rate / (1 + decay · t). */
   | { readonly kind: "inverse"; readonly rate: number; readonly decay: number };
 
+/** The largest rate that a schedule may have, float32's largest number: devices compute in it. */
+export const largestLearningRate = 3.4028234663852886e38;
+
 /** η(t) of the schedule after `epochs` (t, at least 0). */
 export function learningRateAt(schedule: LearningRateSchedule, epochs: number): number {
   const { rate } = schedule;
@@ -86,7 +89,12 @@ export function checkSchedule(schedule: LearningRateSchedule): void {
   const positive = (name: string, value: number) => {
     requireOption(value > 0 && value < Infinity, `schedule.${name}`, value, "a number above 0");
   };
-  positive("rate", schedule.rate);
+  requireOption(
+    schedule.rate > 0 && schedule.rate <= largestLearningRate,
+    "schedule.rate",
+    schedule.rate,
+    `a number above 0 and at most ${largestLearningRate}, the largest in float32`,
+  );
   switch (schedule.kind) {
     case "constant":
       break;

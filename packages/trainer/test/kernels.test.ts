@@ -138,7 +138,21 @@ describe("what can't be had", () => {
 });
 
 test("what kernels refuse crosses from a device with its code", async () => {
-  const wild = options({ policy: policy({ learningRate: 1e42 }) });
+  const names = ["global", "gradient:0:0"] as const;
+  const [target, source] = names;
+  const rows = [{ epoch: 0, start: 0, count: 8 }];
+  const script = scriptPolicy(names, [
+    [{ type: "accumulate", device: 0, rows, model: target, into: source }],
+    [{ type: "apply", device: 0, source, target, scale: 1e42 }],
+  ]);
+  const policyOfOne: typeof script = {
+    ...script,
+    next: (state, event) =>
+      event.type === "lost"
+        ? [state, [{ type: "stop", reason: "devices" }]]
+        : script.next(state, event),
+  };
+  const wild = options({ devices: parseDevices("cpu"), policy: policyOfOne });
   for (const kernels of native.available ? (["native", "wasm"] as const) : (["wasm"] as const)) {
     await expect(train({ ...wild, kernels })).rejects.toMatchObject({
       code: "NO_DEVICES",

@@ -1,4 +1,6 @@
 import { getEventListeners } from "node:events";
+import { normalizedMerge } from "@heterosgd/merge";
+import { adaptiveSgd } from "@heterosgd/scheduler";
 import { expect, test } from "vitest";
 import type { RunEvent } from "../src/index.js";
 import { builtTrainer } from "./built.js";
@@ -52,12 +54,25 @@ test("parameters that overflow in the last update are a divergence, not a result
       devices: parseDevices("cpu"),
       evaluation: null,
       train: syntheticRows(8),
-      policy: policy({ epochs: 1, momentum: 0, learningRate: 1e40 }),
+      // So large weights that the gradient, times a rate that is just in range, is out of it.
+      initialScale: 1000,
+      policy: policy({ epochs: 1, momentum: 0, learningRate: 3e38 }),
     }),
   );
   const error: unknown = await failed.catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "DIVERGED" });
   expect(salvageOf(error)!.parameters).toBeNull();
+});
+
+test("a learning rate that grows beyond float32 is an option that can't be used", async () => {
+  const schedule = { kind: "step", rate: 1, everyEpochs: 1, factor: 1e39 } as const;
+  const growing = adaptiveSgd({ epochs: 2, schedule, merge: normalizedMerge() });
+  await expect(train(options({ policy: growing }))).rejects.toMatchObject({
+    code: "BAD_OPTION",
+    message: expect.stringMatching(
+      /^the learning rate has become 1e\+39 on device \d .*, rows 1 to \d+ of epoch 2, .*3\.403e\+38; try a smaller one$/,
+    ),
+  });
 });
 
 test("a signal that comes while the model is evaluated ends the run after that evaluation", async () => {

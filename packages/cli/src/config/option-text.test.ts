@@ -22,7 +22,8 @@ test("names follow from the key", () => {
 
 test.each([
   [shape.epochs, "a whole number of at least 1"],
-  [shape.learningRate, "a number above 0"],
+  [shape.initialScale, "a number above 0"],
+  [shape.learningRate, "a number above 0 and at most 3.4e38, float32's largest"],
   [shape.validation, "a number above 0 and below 1"],
   [shape.momentum, "a number of at least 0 and below 1"],
   [shape.perturbation, "a number from 0 to 1"],

@@ -135,7 +135,12 @@ test("a variable named like an option that there is not is refused, with the one
   expect(() => checkVariables({ HETEROSGD_EPOCH: "3" })).toThrow(
     expect.objectContaining({ code: "UNKNOWN_KEY", hint: "did you mean HETEROSGD_EPOCHS?" }),
   );
-  const known = { HETEROSGD_EPOCHS: "3", HETEROSGD_TOP_K: "1", HETEROSGD_DEBUG: "1" };
+  const known = {
+    HETEROSGD_EPOCHS: "3",
+    HETEROSGD_TOP_K: "1",
+    HETEROSGD_DEBUG: "1",
+    HETEROSGD_NATIVE: "require",
+  };
   expect(() => checkVariables({ ...known, HETEROSGD_EPOCH: "", PATH: "/bin" })).not.toThrow();
 });
 

@@ -42,10 +42,10 @@ export function environmentLayer(
 }
 
 /**
- * Variables that are no options: where tests find data, and whether errors show where they come
- * from.
+ * Variables that are no options: where tests find data, whether errors show where they come from,
+ * and whether a build must make the native kernels.
  */
-const otherVariables = ["HETEROSGD_DATA", "HETEROSGD_DEBUG"];
+const otherVariables = ["HETEROSGD_DATA", "HETEROSGD_DEBUG", "HETEROSGD_NATIVE"];
 
 /**
  * Refuses variables named like options that there are not, by any verb.

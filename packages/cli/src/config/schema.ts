@@ -2,7 +2,7 @@
  * Every option of every verb, once. Flags, help, defaults, checks of config files and environment
  * variables, the JSON Schema and the README's table all come from here.
  */
-import { adaptiveSgdDefaults } from "@heterosgd/scheduler";
+import { adaptiveSgdDefaults, largestLearningRate } from "@heterosgd/scheduler";
 import * as z from "zod";
 
 /** What an option is on the command line, beyond what its type says. */
@@ -117,8 +117,13 @@ const options = {
     "How a device updates its replica. Rare labels learn slowly with sgd.",
   ),
   learningRate: option(
-    amount().nullable().default(null),
-    { group: learning, value: "RATE", short: "l" },
+    amount().max(largestLearningRate).nullable().default(null),
+    {
+      group: learning,
+      value: "RATE",
+      short: "l",
+      expected: "a number above 0 and at most 3.4e38, float32's largest",
+    },
     "Learning rate of a batch of the reference size. Automatic: by the optimizer.",
   ),
   schedule: option(

@@ -6,6 +6,7 @@ import type { MetricSums } from "@heterosgd/model";
 import { sliceFor } from "@heterosgd/merge";
 import {
   countRows,
+  largestLearningRate,
   type AccumulateCommand,
   type BlendCommand,
   type DeviceId,
@@ -138,6 +139,10 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
   function execute(command: ExecutableCommand): void {
     switch (command.type) {
       case "step":
+        if (!(Math.abs(command.learningRate) <= largestLearningRate)) {
+          const { name } = devices[command.device]!;
+          return events.fail(rateOutOfRange(name, command.rows, command.learningRate));
+        }
         return train(command, command.learningRate, (api, rows) =>
           api.step(callOf.step(command, rows)),
         );
@@ -201,13 +206,29 @@ function divergence(
   learningRate: number | null,
   loss: number,
 ): TrainerError {
-  const where = rows
-    .map(({ epoch, start, count }) => `rows ${start + 1} to ${start + count} of epoch ${epoch + 1}`)
-    .join(", ");
   const rate =
     learningRate === null ? "" : ` at learning rate ${Number(learningRate.toPrecision(4))}`;
   return new TrainerError(
     "DIVERGED",
-    `training has diverged: the loss is ${loss} on ${device}, ${where}${rate}; try a smaller learning rate`,
+    `training has diverged: the loss is ${loss} on ${device}, ${wordsOf(rows)}${rate}; try a smaller learning rate`,
   );
+}
+
+/** What schedules and sizes of batches make of a rate that was in range itself. */
+function rateOutOfRange(
+  device: string,
+  rows: readonly RowRange[],
+  learningRate: number,
+): TrainerError {
+  return new TrainerError(
+    "BAD_OPTION",
+    `the learning rate has become ${Number(learningRate.toPrecision(4))} on ${device}, ${wordsOf(rows)}, ` +
+      `but devices compute in float32, up to ${Number(largestLearningRate.toPrecision(4))}; try a smaller one`,
+  );
+}
+
+function wordsOf(rows: readonly RowRange[]): string {
+  return rows
+    .map(({ epoch, start, count }) => `rows ${start + 1} to ${start + count} of epoch ${epoch + 1}`)
+    .join(", ");
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { BlendCall, ModelMemory } from "./api.js";
 import { createPlainKernels } from "@heterosgd/model";
+import type { BlendCall, ModelMemory } from "./api.js";
 import { createBlendJournal, createShardBlender } from "./blend-shard.js";
 
 const LENGTH = 40_000;
@@ -64,9 +64,9 @@ const bytes = ({ parameters, state }: ModelMemory) =>
 
 test("a shard in place that breaks off anywhere is carried on without a block blended twice", () => {
   const [whole] = expected().map(bytes);
-  // Two targets, also their own sources, and two others are taken; six blocks each read two sources
-  // and write once.
-  for (let operations = 0; operations < 22; operations++) {
+  // Of two arrays the target and two sources are taken; six blocks each read two sources and write
+  // once.
+  for (let operations = 0; operations < 24; operations++) {
     for (const half of [false, true]) {
       const models = fresh();
       const inPlace = { ...call, journal: createBlendJournal() };

@@ -31,16 +31,7 @@ export function createShardBlender(
   blend: Blend,
   allocate: (length: number) => Float32Array,
 ): ShardBlender {
-  // A merge names the same parts of the same arrays as the one before.
-  const known = new WeakMap<Float32Array, Float32Array>();
   let scratch: Float32Array | undefined;
-
-  function part(array: Float32Array, start: number, end: number): Float32Array {
-    let view = known.get(array);
-    const isSame = view?.length === end - start && view.byteOffset === array.byteOffset + start * 4;
-    if (view === undefined || !isSame) known.set(array, (view = array.subarray(start, end)));
-    return view;
-  }
 
   /**
    * A block's result is put down before it replaces the block, so that nobody computes a block from
@@ -83,10 +74,10 @@ export function createShardBlender(
         terms: readonly ModelTerm[],
         pick: (model: ModelMemory) => Float32Array,
       ): Sum => ({
-        target: part(into, start, end),
+        target: into.subarray(start, end),
         terms: terms.map(({ model, coefficient }) => ({
           coefficient,
-          source: part(pick(memory(model)), start, end),
+          source: pick(memory(model)).subarray(start, end),
         })),
       });
       const sums = [

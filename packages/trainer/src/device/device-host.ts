@@ -5,7 +5,6 @@
 import { l2Norm } from "@heterosgd/merge";
 import type { DeviceArray, FlatGradientTarget, Kernels } from "@heterosgd/model";
 import type { DeviceApi, DeviceSetup, ModelMemory, StepCall, StepReply } from "./api.js";
-import { inMemory } from "./kernel-memory.js";
 import { openDevice, type OpenDevice } from "./open-device.js";
 import { load, store, type OwnModel } from "./own-model.js";
 import { countRows, evaluateRows, trainMicroBatches, trainRows } from "./row-work.js";
@@ -132,8 +131,7 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
 
     attach: (call) =>
       inTurn(() => {
-        const { memory: wasm } = opened().setup.kernels;
-        models = call.models.map((model) => inMemory(model, wasm));
+        models = call.models;
         ownSlots = call.own;
         stopwatch = createStopwatch(options.now);
       }),

@@ -50,14 +50,3 @@ export function takeSharedModel(
     updates: new Int32Array(new SharedArrayBuffer(4)),
   };
 }
-
-/**
- * A model from another thread as this thread's kernels know it: a message gives its arrays buffers of
- * their own over the same memory, in which kernels in WebAssembly don't recognise theirs.
- */
-export function inMemory(model: ModelMemory, wasm: WebAssembly.Memory | null): ModelMemory {
-  if (wasm === null) return model;
-  const here = ({ byteOffset, length }: Float32Array) =>
-    new Float32Array(wasm.buffer, byteOffset, length);
-  return { ...model, parameters: here(model.parameters), state: model.state.map(here) };
-}

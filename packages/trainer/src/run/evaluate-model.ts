@@ -35,7 +35,8 @@ export interface EvaluateModelOptions extends KernelsOptions {
  * Evaluates a model on a whole data set, its rows shared out over all devices as they become free.
  *
  * @throws TrainerError NO_DEVICES (none was named, or every one was lost), DATA_MISMATCH,
- * KERNELS_UNAVAILABLE, DEVICE_SPEC (more threads than the kernels have), or what a device reported when it could not be opened.
+ * KERNELS_UNAVAILABLE, DEVICE_SPEC (more threads than the kernels have), or what a device reported
+ * when it could not be opened.
  */
 export async function evaluateModel(options: EvaluateModelOptions): Promise<Metrics> {
   const { shape, parameters, dataset, devices, batchRows = 128 } = options;

@@ -2,8 +2,9 @@ import { networkBytes, optimizerStateArrays, parameterLayout } from "@heterosgd/
 import type { DeviceId, ModelName } from "@heterosgd/scheduler";
 import { deviceKernelsBytes } from "../device/device-kernels.js";
 import { chooseKernels } from "./choose-kernels.js";
-import type { TrainOptions } from "./train.js";
 import { batchLimits } from "./batch-limits.js";
+import { deviceInfo } from "./device-info.js";
+import type { TrainOptions } from "./train.js";
 
 /** What a run will take, in bytes, before it has taken anything. */
 export interface MemoryEstimate {
@@ -21,6 +22,11 @@ export interface MemoryEstimate {
     readonly work: number;
   }[];
   readonly total: number;
+  /**
+   * The part of it that lies in the one memory of all kernels in WebAssembly, which has room for
+   * `wasmMemoryBytes`; null for other kernels.
+   */
+  readonly wasm: number | null;
 }
 
 /**
@@ -42,7 +48,7 @@ export function estimateMemory(
   const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: options.rule });
   const kernels = chooseKernels(options.devices, options).devices;
   const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
-  const infos = options.devices.map((_, id) => ({ id, maxBatchRows }));
+  const infos = options.devices.map(({ threads }, id) => deviceInfo(id, maxBatchRows, threads));
   const names = options.policy.models(infos);
   const bytesOf = (name: ModelName) =>
     name.startsWith("gradient:") ? layout.length * 4 : withState;
@@ -54,6 +60,8 @@ export function estimateMemory(
     models: sum((name) => name.split(":")[1] === String(id)),
     work: work + batch + deviceKernelsBytes(kernels[id]!, layout, limits, options.rule),
   }));
+  // Batches are gathered outside of it.
+  const inWasm = devices.map(({ models, work: all }) => models + all - batch);
   const parts = {
     trainData: options.train.buffer.byteLength,
     evaluationData: options.evaluation?.buffer.byteLength ?? 0,
@@ -62,5 +70,7 @@ export function estimateMemory(
   };
   const shared = Object.values(parts).reduce((total, bytes) => total + bytes, 0);
   const total = devices.reduce((bytes, device) => bytes + device.models + device.work, shared);
-  return { ...parts, devices, total };
+  const isWasm = kernels.some(({ name }) => name === "wasm");
+  const wasm = isWasm ? inWasm.reduce((all, bytes) => all + bytes, parts.globalModels) : null;
+  return { ...parts, devices, total, wasm };
 }

@@ -6,7 +6,7 @@ import {
   type ModelShape,
 } from "@heterosgd/model";
 import { createBatchBuffers, gatherBatch, type Dataset } from "@heterosgd/sparse";
-import { createDeviceKernels, plainKernels } from "../device/device-kernels.js";
+import { createDeviceKernels } from "../device/device-kernels.js";
 import { createKernelMemory, kernelsSetup, type KernelMemory } from "../device/kernel-memory.js";
 import { TrainerError } from "../errors.js";
 import { chooseKernels, type KernelsOptions } from "./choose-kernels.js";
@@ -63,7 +63,7 @@ function reachable(parameters: Float32Array, memory: KernelMemory): Float32Array
  */
 export function createPredictor(options: PredictorOptions): Predictor {
   const { shape, k, threshold = 0, batchRows = 128 } = options;
-  const [chosen = plainKernels] = chooseKernels([oneThread], options).devices;
+  const chosen = chooseKernels([oneThread], options).devices[0]!;
   const memory = createKernelMemory([chosen]);
   const kernels = createDeviceKernels(kernelsSetup(chosen, memory));
   const weights = reachable(options.parameters, memory);

@@ -89,7 +89,8 @@ export function salvageOf(error: unknown): Salvage | undefined {
  *
  * @throws TrainerError NO_DEVICES (every device was lost; the first one's error is the cause),
  * DIVERGED, DATA_MISMATCH, BAD_OPTION (the target's cut-off is none of the metrics'),
- * KERNELS_UNAVAILABLE or DEVICE_SPEC (the kernels that are asked for can't be had), or what a device reported when it could not be opened. `salvageOf(error)` has the last merged model.
+ * KERNELS_UNAVAILABLE or DEVICE_SPEC (the kernels that are asked for can't be had), or what a device
+ * reported when it could not be opened. `salvageOf(error)` has the last merged model.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
   const { train: rows, evaluation, shape, rule, devices: specs, target } = options;
