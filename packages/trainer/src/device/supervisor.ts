@@ -7,9 +7,14 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import * as Comlink from "comlink";
 import { TrainerError } from "../errors.js";
 import type { DeviceApi } from "./api.js";
+import { createTimeLimits } from "./time-limits.js";
+
+export { LONGEST_DELAY_MS } from "./time-limits.js";
 
 /** One call, made on the device's remote interface. */
-export type DeviceCall<T> = (device: Comlink.Remote<DeviceApi>) => Promise<T>;
+export type DeviceCall<T> = (device: RemoteDevice) => Promise<T>;
+
+export type RemoteDevice = Pick<Comlink.Remote<DeviceApi>, keyof DeviceApi>;
 
 export interface SupervisedDevice {
   readonly name: string;
@@ -31,8 +36,6 @@ export interface SupervisedDevice {
 
 const WORKER_URL = new URL("./device.worker.js", import.meta.url);
 
-/** Node takes a longer delay for one of 1 ms. */
-export const LONGEST_DELAY_MS = 2 ** 31 - 1;
 /** A thread in JavaScript ends at once; one that is stuck in foreign code may never. */
 const TERMINATION_MS = 10_000;
 
@@ -47,6 +50,8 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
     execArgv: [],
   });
   const remote = Comlink.wrap<DeviceApi>(port1 as unknown as Comlink.Endpoint);
+  const methods = methodsOf(remote);
+  const limits = createTimeLimits();
   let closing = false;
   let failure: { readonly cause: unknown } | undefined;
 
@@ -71,29 +76,24 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
   function call<T>(timeoutMs: number, work: DeviceCall<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (dead !== undefined) return reject(dead);
-      let timer: NodeJS.Timeout;
-      const wait = () => {
-        const delay = Math.min(timeoutMs, LONGEST_DELAY_MS);
-        const due = performance.now() + delay;
-        timer = setTimeout(() => {
-          // A timer so late says that the whole process was stopped, the device with it.
-          if (performance.now() - due > delay / 2) return wait();
-          const message = `${name} has not answered for ${Math.ceil(delay / 1000)} s`;
-          giveUp(new TrainerError("DEVICE_TIMEOUT", message));
-        }, delay);
-      };
-      wait();
-      const settle = (finish: () => void) => {
-        clearTimeout(timer);
+      const giveUp = (reason: TrainerError) => {
+        limit.end();
         pending.delete(giveUp);
-        finish();
+        reject(reason);
       };
-      // The timer must not outlive the call, or it would keep the process alive.
-      const giveUp = (reason: TrainerError) => settle(() => reject(reason));
+      const limit = limits.begin(timeoutMs, (ms) => {
+        const message = `${name} has not answered for ${Math.ceil(ms / 1000)} s`;
+        giveUp(new TrainerError("DEVICE_TIMEOUT", message));
+      });
       pending.add(giveUp);
-      work(remote).then(
-        (value) => settle(() => resolve(value)),
-        (error: unknown) => settle(() => reject(error)),
+      work(methods).then(
+        (value) => {
+          limit.end();
+          pending.delete(giveUp);
+          resolve(value);
+        },
+        // Passed on as it is: what a device throws has a code of its own.
+        (error: TrainerError) => giveUp(error),
       );
     });
   }
@@ -120,6 +120,24 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
         await terminate();
       }
     },
+  };
+}
+
+/** Each method taken once: Comlink makes a proxy, and has it watched for its end, at every access. */
+function methodsOf(remote: RemoteDevice): RemoteDevice {
+  return {
+    open: remote.open,
+    attach: remote.attach,
+    addPermutation: remote.addPermutation,
+    step: remote.step,
+    accumulate: remote.accumulate,
+    pull: remote.pull,
+    push: remote.push,
+    refresh: remote.refresh,
+    apply: remote.apply,
+    blend: remote.blend,
+    evaluate: remote.evaluate,
+    close: remote.close,
   };
 }
 
