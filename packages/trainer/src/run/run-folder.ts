@@ -1,8 +1,8 @@
-import { createWriteStream } from "node:fs";
 import { readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TrainerError } from "../errors.js";
 import { codeOf, makeFolders, probeFolder } from "./make-folders.js";
+import { createLineFile } from "./line-file.js";
 import type { RunEvent } from "./run-event.js";
 
 /** Files of a run, by what they hold. The events are what tells a run's folder from others. */
@@ -41,9 +41,12 @@ export interface RunFolder {
   readonly draftPath: string;
   /** Where a file is written. */
   draft(name: RunFile): string;
-  /** Appends a line to the event stream; does nothing after `close`. */
+  /**
+   * Appends a line to the event stream, within 0.2 s: a process that is killed takes the last ones
+   * with it. Does nothing after `close`.
+   */
   event(event: RunEvent): void;
-  /** Appends a line of the log that people read; does nothing after `close`. */
+  /** Appends a line of the log that people read, within 0.2 s; does nothing after `close`. */
   log(line: string): void;
   /**
    * Writes the metrics so that they are there whole or not at all. @throws TrainerError RUN_FOLDER
@@ -129,34 +132,25 @@ function openRunFolder(
   const file = (name: RunFile) => join(path, runFiles[name]);
   const draft = (name: RunFile) => join(draftPath, runFiles[name]);
   let failure: TrainerError | undefined;
-  const append = (name: "events" | "log") => {
-    const stream = createWriteStream(draft(name), { flags: "a" });
-    stream.on("error", (error) => {
-      if (failure !== undefined) return;
-      failure = asFolderError(path, error, "");
-      onFailure?.(failure);
-    });
-    const closed = new Promise<void>((resolve) => stream.on("close", resolve));
-    return {
-      write(line: string) {
-        if (failure === undefined && !stream.writableEnded) stream.write(`${line}\n`);
-      },
-      close() {
-        stream.end();
-        return closed;
-      },
-    };
+  const fail = (error: Error) => {
+    if (failure !== undefined) return;
+    failure = asFolderError(path, error, "");
+    onFailure?.(failure);
   };
-  const events = append("events");
-  const log = append("log");
+  const events = createLineFile<RunEvent>(draft("events"), (event) => JSON.stringify(event), fail);
+  const log = createLineFile<string>(draft("log"), (line) => line, fail);
 
   return {
     path,
     file,
     draftPath,
     draft,
-    event: (event) => events.write(JSON.stringify(event)),
-    log: (line) => log.write(line),
+    event(event) {
+      if (failure === undefined) events.write(event);
+    },
+    log(line) {
+      if (failure === undefined) log.write(line);
+    },
     metrics: (value) =>
       writeJson(draft("metrics"), value).catch((error: unknown) => {
         throw asFolderError(path, error, "");
