@@ -10,7 +10,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("lines are written together, in order, and without being asked for", async () => {
   const path = join(folder, "lines");
-  const text = vi.fn(String);
+  const text = vi.fn<(number: number) => string>(String);
   const file = createLineFile<number>(path, text, (error) => expect.unreachable(error.message));
   file.write(1);
   file.write(2);
@@ -25,7 +25,7 @@ test("lines are written together, in order, and without being asked for", async 
 
 test("many lines don't wait, and none is lost or doubled", async () => {
   const path = join(folder, "lines");
-  const text = vi.fn(String);
+  const text = vi.fn<(number: number) => string>(String);
   const file = createLineFile<number>(path, text, (error) => expect.unreachable(error.message));
   const numbers = Array.from({ length: 2000 }, (_, i) => i);
   for (const number of numbers) file.write(number);
@@ -35,7 +35,7 @@ test("many lines don't wait, and none is lost or doubled", async () => {
 });
 
 test("a file that can't be written is told once, and closes", async () => {
-  const onError = vi.fn();
+  const onError = vi.fn<(error: Error) => void>();
   const file = createLineFile<number>(join(folder, "absent", "lines"), String, onError);
   file.write(1);
   await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce());
