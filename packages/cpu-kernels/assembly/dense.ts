@@ -44,7 +44,7 @@ export function dense(
 }
 
 /** `out = input · Wᵀ` for a few rows, with the weights as they lie. */
-export function multiplyFew(
+function multiplyFew(
   rows: usize,
   input: usize,
   inputs: usize,

@@ -178,7 +178,7 @@ function markLabels(
 }
 
 /** A block's derivatives go back to the hidden rows, and into the gradient. */
-export function propagate(first: usize, count: usize, tile: usize): void {
+function propagate(first: usize, count: usize, tile: usize): void {
   const width = units << 2;
   const at = first * width;
   if (dHidden != 0 && rows < packedRows) {

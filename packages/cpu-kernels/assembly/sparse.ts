@@ -34,7 +34,7 @@ function touch(row: usize, end: usize): i32 {
 }
 
 /** Where the words go that are read for nothing. */
-export let sink: i32 = 0;
+let sink: i32 = 0;
 
 /** `out = activation(X · W + bias)` for `rows` rows whose first offset is at `offsets`. */
 export function gather(
@@ -60,7 +60,7 @@ export function gather(
 }
 
 /** One row, 32 columns a pass; the value of the non-zero at i lies at i + toValue. */
-export function gatherRow(
+function gatherRow(
   begin: usize,
   end: usize,
   toValue: usize,
@@ -154,7 +154,7 @@ export function scatter(
 }
 
 /** One row's additions to the weights, 32 columns a pass. */
-export function scatterRow(
+function scatterRow(
   begin: usize,
   end: usize,
   toValue: usize,

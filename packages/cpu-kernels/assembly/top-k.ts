@@ -50,7 +50,7 @@ export function topK(
  * Puts a block's classes among the best. A row's threshold is its k-th best logit; lanes without a
  * row have +∞, which nothing exceeds.
  */
-export function rank(
+function rank(
   rows: usize,
   lanes: usize,
   k: usize,
