@@ -70,6 +70,10 @@ describe.skipIf(!support.available)("native kernels refuse", () => {
       expect(refusal(() => kernels.gather(uploaded, first, "relu", detached))).toContain(
         "KERNEL_ARRAY gather: out has 0 elements",
       );
+      expect(refusal(() => kernels.view(floats(3), 1.5, 1))).toContain("KERNEL_ARGUMENT A view");
+      expect(refusal(() => kernels.view(floats(3), 2, 2))).toBe(
+        "KERNEL_ARGUMENT A view of 2 elements from 2 on is none of 3 elements.",
+      );
       expect(refusal(() => kernels.blend(floats(3), [{ coefficient: 1, source: floats(2) }]))).toBe(
         "KERNEL_ARRAY blend: source has 2 elements, expected 3.",
       );

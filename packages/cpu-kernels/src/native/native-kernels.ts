@@ -55,10 +55,11 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
 
     allocate: allocateOnHugePages,
     view(array, start, length) {
-      if (!(start >= 0 && length >= 0 && start + length <= array.length)) {
+      const isWhole = Number.isSafeInteger(start) && Number.isSafeInteger(length);
+      if (!(isWhole && start >= 0 && length >= 0 && start + length <= array.length)) {
         throw new CpuKernelsError(
-          "KERNEL_ARRAY",
-          `A view of ${start} to ${start + length} leaves the ${array.length} elements.`,
+          "KERNEL_ARGUMENT",
+          `A view of ${length} elements from ${start} on is none of ${array.length} elements.`,
         );
       }
       return array.subarray(start, start + length);
