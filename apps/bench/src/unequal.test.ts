@@ -50,6 +50,7 @@ test("overhead is waiting and merging over all of the devices' time", () => {
     batchRows: null,
     weight: null,
     leastWeight: null,
+    staleness: null,
     lost: null,
     usage,
   });

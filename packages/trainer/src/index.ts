@@ -3,6 +3,7 @@ export {
   defaultDevices,
   formatDevice,
   parseDevices,
+  type DeviceRole,
   type DeviceSpec,
 } from "./device/device-spec.js";
 export type { DeviceUsage } from "./device/api.js";
@@ -38,6 +39,7 @@ export {
   type RunFolderOptions,
 } from "./run/run-folder.js";
 export { replay, type ReplayOptions } from "./run/replay.js";
+export type { Patience, StopRules } from "./run/stop-rules.js";
 export { metricValue, parseTarget, type Target } from "./run/target.js";
 export type { EndRecord, EvaluationRecord, RunEvent, StartRecord } from "./run/run-event.js";
 export type { DeviceSummary } from "./run/tally.js";

@@ -78,6 +78,9 @@ export function showLive(
         case "merge":
           output.detail(mergeWords(event));
           break;
+        case "round":
+          output.detail(roundWords(event));
+          break;
         default:
       }
     },
@@ -92,5 +95,18 @@ function mergeWords({ merge, devices, perturbed }: RunEvent & { type: "merge" })
     `merge ${merge}: updates ${each((device) => device.updates)}, ` +
     `batch ${each((device) => device.batchRows)} -> ${each((device) => device.nextBatchRows)}, ` +
     `weights ${each((device) => device.weight.toFixed(3))}${perturbed ? " (perturbed)" : ""}`
+  );
+}
+
+function roundWords({ round, devices }: RunEvent & { type: "round" }): string {
+  const each = (value: (device: (typeof devices)[number]) => string | number) =>
+    devices.map(value).join("/");
+  const stale = devices.some(({ staleness }) => (staleness ?? 0) > 0)
+    ? `, staleness ${each(({ staleness }) => (staleness === null ? "-" : staleness.toFixed(1)))}`
+    : "";
+  return (
+    `round ${round}: updates ${each((device) => device.updates)}, ` +
+    `rows ${each((device) => device.rows)}, ` +
+    `batch ${each((device) => device.batchRows)} -> ${each((device) => device.nextBatchRows)}${stale}`
   );
 }

@@ -62,7 +62,9 @@ export function createProgress({ rows, epochs, maxSteps, maxSeconds }: ProgressL
   let names: readonly string[] = [];
   let batches: number[] = [];
   let lost: boolean[] = [];
-  let steps = 0;
+  let batchesDone = 0;
+  /** A batch may be many updates, of which a report tells. */
+  let updates = 0;
   let began = 0;
   let metrics: Metrics | null = null;
   let now: Totals = { at: 0, rows: 0, loss: 0, devices: [] };
@@ -101,11 +103,15 @@ export function createProgress({ rows, epochs, maxSteps, maxSeconds }: ProgressL
           device.rows += count;
           device.seconds += event.seconds;
           batches[event.device] = count;
-          steps++;
+          batchesDone++;
           break;
         }
         case "lost":
           lost[event.device] = true;
+          break;
+        case "merge":
+        case "round":
+          for (const device of event.devices) updates += device.updates;
           break;
         case "evaluation":
           metrics = event.metrics;
@@ -123,7 +129,7 @@ export function createProgress({ rows, epochs, maxSteps, maxSeconds }: ProgressL
         1,
         Math.max(
           now.rows / (rows * epochs),
-          maxSteps === null ? 0 : steps / maxSteps,
+          maxSteps === null ? 0 : Math.max(batchesDone, updates) / maxSteps,
           maxSeconds === null ? 0 : seconds / maxSeconds,
         ),
       );

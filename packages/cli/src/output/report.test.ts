@@ -44,6 +44,7 @@ const device: DeviceSummary = {
   batchRows: 128,
   weight: 0.75,
   leastWeight: 0.7,
+  staleness: null,
   usage: { training: 6, evaluating: 2, merging: 1, waiting: 1 },
   lost: null,
 };
@@ -74,4 +75,21 @@ test("what each device did fits 80 columns", () => {
     rowsPerSecond: 999_999,
   };
   for (const line of deviceLines([many])) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test("updates that are not weighed are shown with their share and staleness", () => {
+  const unweighed = { ...device, weight: null, leastWeight: null };
+  const lines = deviceLines([
+    { ...unweighed, updates: 30, staleness: 1.5 },
+    { ...unweighed, updates: 10 },
+  ]);
+  expect(lines.filter((line) => line !== "").map((line) => line.split(/ {2,}/))).toEqual(
+    expect.arrayContaining([
+      ["device", "of all updates", "staleness"],
+      ["device 0 (cpu)", "75.0 %", "1.50"],
+      ["device 0 (cpu)", "25.0 %", "-"],
+    ]),
+  );
+  const words = "of all updates";
+  expect(deviceLines([device]).some((line) => line.includes(words))).toBe(false);
 });

@@ -54,9 +54,14 @@ const usageColumns = [
   "waiting",
 ] as const satisfies readonly (keyof DeviceUsage)[];
 
-/** What each device did, then how its time was split: two tables, each within 80 columns. */
+/**
+ * What each device did, then how its time was split: two tables, each within 80 columns. Where
+ * updates are not weighed, a third one between them says whose they were and how stale.
+ */
 export function deviceLines(devices: readonly DeviceSummary[]): readonly string[] {
   const all = devices.reduce((sum, { rows }) => sum + rows, 0);
+  const isWeighed = devices.some(({ weight }) => weight !== null);
+  const isStale = devices.some(({ staleness }) => (staleness ?? 0) > 0);
   return [
     ...tableLines(
       [
@@ -73,12 +78,26 @@ export function deviceLines(devices: readonly DeviceSummary[]): readonly string[
         device.weight === null ? "-" : device.weight.toFixed(3),
       ]),
     ),
+    ...(isStale || (!isWeighed && all > 0) ? ["", ...updateLines(devices)] : []),
     "",
     ...tableLines(
       [left("device"), left("kernels"), ...usageColumns.map(right)],
       devices.map((device) => [device.name, device.kernels, ...usageCells(device)]),
     ),
   ];
+}
+
+/** Whose the updates were, and how many others came between reading the model and changing it. */
+function updateLines(devices: readonly DeviceSummary[]): readonly string[] {
+  const all = devices.reduce((sum, { updates }) => sum + updates, 0);
+  return tableLines(
+    [left("device"), right("of all updates"), right("staleness")],
+    devices.map(({ name, updates, staleness }) => [
+      name,
+      formatShare(all === 0 ? 0 : updates / all),
+      staleness === null ? "-" : staleness.toFixed(2),
+    ]),
+  );
 }
 
 function usageCells({ usage, lost }: DeviceSummary): readonly string[] {

@@ -3,25 +3,35 @@ import { defaultDevices, formatDevice, parseDevices } from "./device-spec.js";
 
 test("a list names devices, handicaps and counts", () => {
   expect(parseDevices("cpu, cpu@0.5,2*cpu@.25")).toEqual([
-    { kind: "cpu", threads: 1, speed: 1 },
-    { kind: "cpu", threads: 1, speed: 0.5 },
-    { kind: "cpu", threads: 1, speed: 0.25 },
-    { kind: "cpu", threads: 1, speed: 0.25 },
+    { kind: "cpu", threads: 1, speed: 1, role: "host" },
+    { kind: "cpu", threads: 1, speed: 0.5, role: "host" },
+    { kind: "cpu", threads: 1, speed: 0.25, role: "host" },
+    { kind: "cpu", threads: 1, speed: 0.25, role: "host" },
   ]);
 });
 
 test("a device may have threads", () => {
   expect(parseDevices("cpu:4,2*cpu:256@0.5,cpu:1")).toEqual([
-    { kind: "cpu", threads: 4, speed: 1 },
-    { kind: "cpu", threads: 256, speed: 0.5 },
-    { kind: "cpu", threads: 256, speed: 0.5 },
-    { kind: "cpu", threads: 1, speed: 1 },
+    { kind: "cpu", threads: 4, speed: 1, role: "host" },
+    { kind: "cpu", threads: 256, speed: 0.5, role: "host" },
+    { kind: "cpu", threads: 256, speed: 0.5, role: "host" },
+    { kind: "cpu", threads: 1, speed: 1, role: "host" },
   ]);
 });
 
+test("a device may have a role, alone and beside threads and a handicap", () => {
+  const accelerator = { kind: "cpu", speed: 1, role: "accelerator" } as const;
+  expect(parseDevices("cpu:4,cpu:2:role=accelerator,cpu:role=accelerator:3@0.5")).toEqual([
+    { kind: "cpu", threads: 4, speed: 1, role: "host" },
+    { ...accelerator, threads: 2 },
+    { ...accelerator, threads: 3, speed: 0.5 },
+  ]);
+  expect(parseDevices("cpu:role=host")).toEqual(parseDevices("cpu"));
+});
+
 test("a device is formatted as it is read", () => {
-  for (const text of ["cpu", "cpu@0.5", "cpu:4", "cpu:2@0.25"])
-    expect(parseDevices(text).map(formatDevice)).toEqual([text]);
+  const texts = ["cpu", "cpu@0.5", "cpu:4", "cpu:2@0.25", "cpu:2:role=accelerator@0.5"];
+  for (const text of texts) expect(parseDevices(text).map(formatDevice)).toEqual([text]);
 });
 
 test.each([
@@ -41,6 +51,11 @@ test.each([
   ["cpu:257", "from 1 to 256"],
   ["cpu:1.5", "threads"],
   ["cpu:all@0.5", '"all" threads'],
+  ["cpu:2:3", "threads twice"],
+  ["cpu:role=gpu", "expected host or accelerator"],
+  ["cpu:role=", "expected host or accelerator"],
+  ["cpu:role=host:role=host", "role twice"],
+  ["cpu:color=red", 'sets "color"'],
 ])("%j is refused, and the message says why", (text, message) => {
   expect(() => parseDevices(text)).toThrowError(message);
   expect(() => parseDevices(text)).toThrowError(expect.objectContaining({ code: "DEVICE_SPEC" }));

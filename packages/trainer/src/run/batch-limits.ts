@@ -1,5 +1,22 @@
+import type { Policy } from "@heterosgd/scheduler";
 import { maxEntriesOfRows, type Dataset } from "@heterosgd/sparse";
 import type { BatchLimits } from "../device/api.js";
+
+/** Rows that are evaluated at once at least, though batches may be smaller. */
+const EVALUATION_ROWS = 64;
+
+/**
+ * Rows that a device's buffers must hold in a run: the policy's largest batch, but no more than
+ * there are.
+ */
+export function bufferRows(
+  { maxBatchRows }: Pick<Policy, "maxBatchRows">,
+  train: Dataset,
+  evaluation: Dataset | null,
+): number {
+  const evaluated = Math.min(EVALUATION_ROWS, evaluation?.rows ?? 0);
+  return Math.max(1, evaluated, Math.min(maxBatchRows, train.rows));
+}
 
 /**
  * What any batch of up to `rows` rows of these data sets can need: batch buffers are taken once,

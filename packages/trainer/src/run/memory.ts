@@ -2,7 +2,7 @@ import { networkBytes, optimizerStateArrays, parameterLayout } from "@heterosgd/
 import type { DeviceId, ModelName } from "@heterosgd/scheduler";
 import { deviceKernelsBytes } from "../device/device-kernels.js";
 import { chooseKernels } from "./choose-kernels.js";
-import { batchLimits } from "./batch-limits.js";
+import { batchLimits, bufferRows } from "./batch-limits.js";
 import { deviceInfo } from "./device-info.js";
 import type { TrainOptions } from "./train.js";
 
@@ -43,12 +43,13 @@ export function estimateMemory(
 ): MemoryEstimate {
   const layout = parameterLayout(options.shape);
   const { maxBatchRows } = options.policy;
-  const limits = batchLimits(maxBatchRows, [options.train, options.evaluation]);
+  const { train, evaluation } = options;
+  const limits = batchLimits(bufferRows(options.policy, train, evaluation), [train, evaluation]);
   const withState = layout.length * 4 * (1 + optimizerStateArrays(options.rule));
   const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: options.rule });
   const kernels = chooseKernels(options.devices, options).devices;
   const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
-  const infos = options.devices.map(({ threads }, id) => deviceInfo(id, maxBatchRows, threads));
+  const infos = options.devices.map((spec, id) => deviceInfo(id, maxBatchRows, spec));
   const names = options.policy.models(infos);
   const bytesOf = (name: ModelName) =>
     name.startsWith("gradient:") ? layout.length * 4 : withState;

@@ -46,7 +46,7 @@ export interface Predictor {
   close(): Promise<void>;
 }
 
-const oneThread = { kind: "cpu", threads: 1, speed: 1 } as const;
+const oneThread = { kind: "cpu", threads: 1, speed: 1, role: "host" } as const;
 
 /** Parameters where the kernels can reach them: those in WebAssembly know only their own memory. */
 function reachable(parameters: Float32Array, memory: KernelMemory): Float32Array {

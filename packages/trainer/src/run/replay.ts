@@ -19,7 +19,7 @@ import type { DeviceApi, DeviceOpened } from "../device/api.js";
 import { createDeviceHost } from "../device/device-host.js";
 import { createDeviceKernels, plainKernels } from "../device/device-kernels.js";
 import { createKernelMemory, kernelsSetup } from "../device/kernel-memory.js";
-import { batchLimits } from "./batch-limits.js";
+import { batchLimits, bufferRows } from "./batch-limits.js";
 import { deviceInfo } from "./device-info.js";
 import type { StartRecord } from "./run-event.js";
 import type { TrainOptions } from "./train.js";
@@ -53,7 +53,10 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
     typeof options.devices === "number"
       ? Array.from({ length: options.devices }, () => plainKernels)
       : options.devices.map(({ runs = plainKernels }) => runs);
-  const infos = kernels.map(({ threads }, id) => deviceInfo(id, maxBatchRows, threads));
+  const roles = typeof options.devices === "number" ? [] : options.devices.map(({ role }) => role);
+  const infos = kernels.map(({ threads }, id) =>
+    deviceInfo(id, maxBatchRows, { threads, role: roles[id] ?? "host" }),
+  );
   const memory = createKernelMemory(kernels);
   const names = policy.models(infos);
 
@@ -76,7 +79,7 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
         rule,
         train: train.buffer,
         evaluation: null,
-        limits: batchLimits(maxBatchRows, [train]),
+        limits: batchLimits(bufferRows(policy, train, null), [train]),
         cutoffs: [1],
       }),
     );

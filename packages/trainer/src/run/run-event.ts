@@ -1,6 +1,7 @@
 import type { Metrics, ModelShape } from "@heterosgd/model";
 import type { PolicyEvent, Report, StopReason } from "@heterosgd/scheduler";
 import type { KernelsDescription } from "../device/device-kernels.js";
+import type { DeviceRole } from "../device/device-spec.js";
 import type { DeviceSummary } from "./tally.js";
 
 /** The first line of a run's event stream. */
@@ -19,6 +20,8 @@ export interface StartRecord {
     readonly kernels: string;
     /** What they are, for running the same again; not there in older recordings: plain ones. */
     readonly runs?: KernelsDescription;
+    /** Its part, where that is not a host's. */
+    readonly role?: DeviceRole;
   }[];
   /** Why no native kernels run, where whatever there is was asked for; else null. */
   readonly nativeUnavailable?: string | null;

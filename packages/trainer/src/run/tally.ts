@@ -1,4 +1,10 @@
-import { countRows, type PolicyEvent, type Report } from "@heterosgd/scheduler";
+import {
+  countRows,
+  type DeviceId,
+  type PolicyEvent,
+  type Report,
+  type RoundReportDevice,
+} from "@heterosgd/scheduler";
 import type { DeviceUsage } from "../device/api.js";
 
 /** What a device has contributed. */
@@ -7,15 +13,21 @@ export interface DeviceSummary {
   readonly name: string;
   readonly kernels: string;
   readonly rows: number;
-  /** Batches trained on. */
+  /** Updates of its that are in the model, as the algorithm counts them. */
   readonly updates: number;
   /** Rows a second while busy with them, a handicap's idling included; 0 if it trained on none. */
   readonly rowsPerSecond: number;
-  /** Batch size and merge weight of the last merge; null before the first. */
+  /** Batch size and merge weight of the last merge or round; null before the first. */
   readonly batchRows: number | null;
+  /** Null also where updates are not weighed. */
   readonly weight: number | null;
   /** Smallest merge weight of all merges; null before the first. */
   readonly leastWeight: number | null;
+  /**
+   * Mean number of updates of the model between the parameters that its updates were computed at
+   * and those that they were added to; null where nobody can tell.
+   */
+  readonly staleness: number | null;
   /** Null if the device never answered. */
   readonly usage: DeviceUsage | null;
   /** Why it was lost, null if it was not. */
@@ -26,6 +38,7 @@ export interface DeviceSummary {
 export interface Tally {
   /** Rows trained on. */
   rows(): number;
+  /** Merges and rounds. */
   merges(): number;
   event(event: PolicyEvent): void;
   report(report: Report): void;
@@ -33,9 +46,17 @@ export interface Tally {
 }
 
 type Counters = {
-  -readonly [K in keyof Omit<DeviceSummary, "usage" | "rowsPerSecond">]: DeviceSummary[K];
-} & { seconds: number };
+  -readonly [
+    K in keyof Omit<DeviceSummary, "usage" | "rowsPerSecond" | "staleness">
+  ]: DeviceSummary[K];
+} & {
+  seconds: number;
+  /** Σ of the staleness of the updates of which it is known, and how many they are. */
+  stale: number;
+  dated: number;
+};
 
+/** @param devices - by id, those that will join later too. */
 export function createTally(devices: readonly { name: string; kernels: string }[]): Tally {
   const counters: Counters[] = devices.map(({ name, kernels }, device) => ({
     device,
@@ -47,10 +68,24 @@ export function createTally(devices: readonly { name: string; kernels: string }[
     batchRows: null,
     weight: null,
     leastWeight: null,
+    stale: 0,
+    dated: 0,
     lost: null,
   }));
   let rows = 0;
   let merges = 0;
+
+  function weigh(device: DeviceId, weight: number | null): void {
+    const counter = counters[device]!;
+    counter.weight = weight;
+    if (weight !== null) counter.leastWeight = Math.min(counter.leastWeight ?? weight, weight);
+  }
+
+  function date({ device, updates, staleness }: RoundReportDevice): void {
+    if (staleness === null) return;
+    counters[device]!.stale += staleness * updates;
+    counters[device]!.dated += updates;
+  }
 
   return {
     rows: () => rows,
@@ -62,23 +97,23 @@ export function createTally(devices: readonly { name: string; kernels: string }[
       const count = countRows(event.rows);
       rows += count;
       counter.rows += count;
-      counter.updates++;
       counter.seconds += event.seconds;
     },
     report(report) {
-      if (report.type !== "merge") return;
+      if (report.type === "epoch") return;
       merges++;
-      for (const { device, nextBatchRows, weight } of report.devices) {
-        const counter = counters[device]!;
-        counter.batchRows = nextBatchRows;
-        counter.weight = weight;
-        counter.leastWeight = Math.min(counter.leastWeight ?? weight, weight);
+      for (const { device, updates, nextBatchRows, weight } of report.devices) {
+        counters[device]!.updates += updates;
+        counters[device]!.batchRows = nextBatchRows;
+        weigh(device, weight);
       }
+      if (report.type === "round") report.devices.forEach(date);
     },
     summary: (usage) =>
-      counters.map(({ seconds, ...counter }) => ({
+      counters.map(({ seconds, stale, dated, ...counter }) => ({
         ...counter,
         rowsPerSecond: seconds > 0 ? counter.rows / seconds : 0,
+        staleness: dated > 0 ? stale / dated : null,
         usage: usage[counter.device] ?? null,
       })),
   };

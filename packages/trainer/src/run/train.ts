@@ -19,20 +19,21 @@ import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
 import { deviceInfo } from "./device-info.js";
-import { batchLimits } from "./batch-limits.js";
+import { requireOptimizer } from "./algorithm-fit.js";
+import { batchLimits, bufferRows } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
 import { chooseKernels, type ChosenKernels, type KernelsOptions } from "./choose-kernels.js";
 import { noDevices } from "./no-devices.js";
 import type { RunEvent } from "./run-event.js";
 import { createTally, type DeviceSummary, type Tally } from "./tally.js";
-import { metricValue, requireCutoff, type Target } from "./target.js";
+import { createStopRules, type StopRules } from "./stop-rules.js";
 
-export interface TrainOptions extends KernelsOptions {
+export interface TrainOptions extends KernelsOptions, StopRules {
   readonly train: Dataset<SharedArrayBuffer>;
   /** Evaluated whenever the policy says so; null for none. */
   readonly evaluation: Dataset<SharedArrayBuffer> | null;
   readonly shape: ModelShape;
-  /** How devices update their replicas: null for plain SGD. */
+  /** How devices update models: null for plain SGD, the only one for algorithms that add gradients. */
   readonly rule: UpdateRule | null;
   readonly devices: readonly DeviceSpec[];
   /** The algorithm. */
@@ -48,8 +49,6 @@ export interface TrainOptions extends KernelsOptions {
   readonly cutoffs?: readonly number[];
   /** Winds up after so many seconds of training. */
   readonly maxSeconds?: number;
-  /** Winds up once an evaluation reaches it. */
-  readonly target?: Target;
   /** Winds up when aborted: what is trained is merged, evaluated and returned. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
@@ -88,12 +87,13 @@ export function salvageOf(error: unknown): Salvage | undefined {
  * Trains one network over all devices at once, by the policy's algorithm.
  *
  * @throws TrainerError NO_DEVICES (every device was lost; the first one's error is the cause),
- * DIVERGED, DATA_MISMATCH, BAD_OPTION (the target's cut-off is none of the metrics'),
+ * DIVERGED, DATA_MISMATCH, BAD_OPTION (the target's cut-off is none of the metrics', the
+ * algorithm takes plain SGD only),
  * KERNELS_UNAVAILABLE or DEVICE_SPEC (the kernels that are asked for can't be had), or what a device
  * reported when it could not be opened. `salvageOf(error)` has the last merged model.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
-  const { train: rows, evaluation, shape, rule, devices: specs, target } = options;
+  const { train: rows, evaluation, shape, rule, devices: specs } = options;
   const cutoffs = usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels);
   if (specs.length === 0) throw new TrainerError("NO_DEVICES", "no device was named");
   if (rows.rows === 0) {
@@ -101,10 +101,11 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   }
   requireFit("training set", rows, shape);
   if (evaluation !== null) requireFit("evaluation set", evaluation, shape);
-  if (target !== undefined) requireCutoff(target, cutoffs);
+  requireOptimizer(options.policy, rule);
+  const stopAfter = createStopRules(options, cutoffs);
   const began = performance.now();
   const { maxBatchRows } = options.policy;
-  const infos = specs.map(({ threads }, id) => deviceInfo(id, maxBatchRows, threads));
+  const infos = specs.map((spec, id) => deviceInfo(id, maxBatchRows, spec));
   const chosen = chooseKernels(specs, options);
   const open = await openDevices({
     devices: specs,
@@ -113,7 +114,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     rule,
     train: rows.buffer,
     evaluation: evaluation?.buffer ?? null,
-    limits: batchLimits(maxBatchRows, [rows, evaluation]),
+    limits: batchLimits(bufferRows(options.policy, rows, evaluation), [rows, evaluation]),
     cutoffs,
     models: options.policy.models(infos),
     workerUrl: options.workerUrl,
@@ -122,7 +123,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     open.devices.map(({ name }, id) => ({ name, kernels: open.kernels[id]! })),
   );
   try {
-    return await trainOn(open, chosen, infos, tally, began, options);
+    return await trainOn({ open, chosen, infos, tally, stopAfter, began }, options);
   } catch (error) {
     const { parameters } = open.models.memory("global");
     const merged = tally.merges() > 0 && allFinite(parameters);
@@ -135,15 +136,21 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   }
 }
 
+/** What a run has once its devices are open. */
+interface Run {
+  readonly open: OpenDevices;
+  readonly chosen: ChosenKernels;
+  readonly infos: readonly DeviceInfo[];
+  readonly tally: Tally;
+  readonly stopAfter: ReturnType<typeof createStopRules>;
+  readonly began: number;
+}
+
 async function trainOn(
-  open: OpenDevices,
-  chosen: ChosenKernels,
-  infos: readonly DeviceInfo[],
-  tally: Tally,
-  began: number,
+  { open, chosen, infos, tally, stopAfter, began }: Run,
   options: TrainOptions,
 ): Promise<TrainResult> {
-  const { train: rows, evaluation, shape, policy, seed, target } = options;
+  const { train: rows, evaluation, shape, policy, seed } = options;
   const layout = parameterLayout(shape);
   const evaluationRows = evaluation?.rows ?? 0;
   const seconds = () => (performance.now() - began) / 1000;
@@ -168,9 +175,8 @@ async function trainOn(
       if (evaluation === null) return;
       metrics = metricsOf(sums);
       emit({ type: "evaluation", rows: tally.rows(), metrics });
-      if (target && metricValue(metrics, target) >= target.atLeast) {
-        executor.post({ type: "finish", reason: "target" });
-      }
+      const reason = stopAfter(metrics);
+      if (reason !== null) executor.post({ type: "finish", reason });
     },
   });
   emit({
@@ -186,6 +192,7 @@ async function trainOn(
       name,
       kernels,
       runs: chosen.devices[device]!,
+      ...(infos[device]!.role === undefined ? {} : { role: infos[device]!.role }),
     })),
     nativeUnavailable: chosen.nativeUnavailable,
   });

@@ -1,0 +1,51 @@
+import type { Metrics } from "@heterosgd/model";
+import type { StopReason } from "@heterosgd/scheduler";
+import { TrainerError } from "../errors.js";
+import { metricValue, requireCutoff, type Target } from "./target.js";
+
+/** When a run that gets no better ends. */
+export interface Patience {
+  /** Evaluations in a row without a new best that are put up with, at least 1. */
+  readonly evaluations: number;
+  /** What has to get better. Default: the target's metric, else P at the first cut-off. */
+  readonly metric?: Pick<Target, "metric" | "k">;
+}
+
+export interface StopRules {
+  readonly target?: Target;
+  readonly patience?: Patience;
+}
+
+/**
+ * Looks at one evaluation after another, and says when a run is to end.
+ *
+ * @throws TrainerError BAD_OPTION if a cut-off is none of the run's, or the patience not a whole
+ * number of at least 1.
+ */
+export function createStopRules(
+  { target, patience }: StopRules,
+  cutoffs: readonly number[],
+): (metrics: Metrics) => StopReason | null {
+  const watched = patience?.metric ?? target ?? { metric: "P", k: cutoffs[0] ?? 1 };
+  if (target !== undefined) requireCutoff(target, cutoffs);
+  if (patience !== undefined) {
+    const { evaluations } = patience;
+    if (!(Number.isSafeInteger(evaluations) && evaluations >= 1)) {
+      throw new TrainerError(
+        "BAD_OPTION",
+        `the patience is ${evaluations} evaluations; it must be a whole number of at least 1`,
+      );
+    }
+    requireCutoff({ ...watched, atLeast: 0 }, cutoffs);
+  }
+  let best = -Infinity;
+  let without = 0;
+  return (metrics) => {
+    if (target !== undefined && metricValue(metrics, target) >= target.atLeast) return "target";
+    if (patience === undefined) return null;
+    const value = metricValue(metrics, { ...watched, atLeast: 0 });
+    without = value > best ? 0 : without + 1;
+    best = Math.max(best, value);
+    return without >= patience.evaluations ? "patience" : null;
+  };
+}
