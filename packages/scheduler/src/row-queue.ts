@@ -89,6 +89,7 @@ export function countRows(ranges: readonly RowRange[]): number {
 
 /** The same rows in as few ranges as possible, sorted by epoch and start. */
 function joinRanges(ranges: readonly RowRange[]): readonly RowRange[] {
+  if (ranges.length < 2) return ranges;
   const joined: RowRange[] = [];
   for (const range of ranges.toSorted((a, b) => a.epoch - b.epoch || a.start - b.start)) {
     const last = joined.at(-1);

@@ -127,6 +127,7 @@ function step(
   const next = withChanged({ ...state, queue }, device.id, {
     updates: device.updates + 1,
     rows: [...device.rows, ...rows],
+    rowCount: device.rowCount + countRows(rows),
     outstanding: device.outstanding + 1,
     share,
     learningRate: rate(batchRows),

@@ -5,7 +5,7 @@ import type { Command, MergeReport, ModelName, Term, Transition } from "../contr
 import { scaleBatches } from "../batch-size.js";
 import { sum } from "../common/numbers.js";
 import { epochReports } from "../common/run.js";
-import { countRows, epochsTaken } from "../row-queue.js";
+import { epochsTaken } from "../row-queue.js";
 import type { Settings } from "./options.js";
 import { batchRowsOf, freshDevice, rowsGiven } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
@@ -39,7 +39,7 @@ export function startMerge(
     devices: devices.map((device, i) => ({
       device: device.id,
       updates: device.updates,
-      rows: countRows(device.rows),
+      rows: device.rowCount,
       batchRows: sizes[i] ?? 0,
       nextBatchRows: Math.round(nextSizes[i] ?? 0),
       learningRate: device.learningRate,

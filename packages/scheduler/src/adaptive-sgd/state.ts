@@ -23,6 +23,8 @@ export interface AdaptiveSgdDevice extends DeviceInfo {
   readonly updates: number;
   /** Rows given to it, trained or not. All of them come back if it is lost. */
   readonly rows: readonly RowRange[];
+  /** How many rows those are. */
+  readonly rowCount: number;
   /** Batches that it hasn't answered. */
   readonly outstanding: number;
   /** Batches dealt to it in advance, if dispatch is static. */
@@ -101,6 +103,7 @@ export function freshDevice(
     batchRows,
     updates: 0,
     rows: [],
+    rowCount: 0,
     outstanding: 0,
     share: [],
     learningRate: 0,
@@ -138,5 +141,5 @@ export function rowsOf(device: AdaptiveSgdDevice): readonly RowRange[] {
 
 /** Rows handed out or dealt since the previous merge. */
 export function rowsGiven(state: AdaptiveSgdState): number {
-  return sum(state.devices, (device) => countRows(rowsOf(device)));
+  return sum(state.devices, ({ rowCount, share }) => rowCount + sum(share, countRows));
 }
