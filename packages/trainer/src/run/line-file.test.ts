@@ -15,7 +15,7 @@ test("lines are written together, in order, and without being asked for", async 
   file.write(1);
   file.write(2);
   expect(text).not.toHaveBeenCalled();
-  await vi.waitFor(() => expect(readFileSync(path, "utf8")).toBe("1\n2\n"));
+  await vi.waitFor(() => expect(readFileSync(path, "utf8")).toBe("1\n2\n"), 10_000);
   file.write(3);
   await file.close();
   file.write(4);
@@ -38,7 +38,7 @@ test("a file that can't be written is told once, and closes", async () => {
   const onError = vi.fn<(error: Error) => void>();
   const file = createLineFile<number>(join(folder, "absent", "lines"), String, onError);
   file.write(1);
-  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce());
+  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce(), 10_000);
   file.write(2);
   await file.close();
   expect(onError).toHaveBeenCalledOnce();

@@ -1,13 +1,13 @@
 import { createWriteStream } from "node:fs";
 
 /** Longest time in ms that a line waits for others to be written together with. */
-const DELAY_MS = 200;
+const DELAY_MS = 500;
 /** Lines that are written without waiting for more. */
 const MANY = 512;
 
 /** A text file that grows by lines. */
 export interface LineFile<T> {
-  /** Adds a line; it is in the file 0.2 s later at the latest. Does nothing after `close`. */
+  /** Adds a line; it is in the file half a second later at the latest. Does nothing after `close`. */
   write(entry: T): void;
   /** Writes what is left; resolves once the file is closed, whether or not that succeeded. */
   close(): Promise<void>;

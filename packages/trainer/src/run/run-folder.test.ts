@@ -181,7 +181,7 @@ test.skipIf(!existsSync("/dev/full"))(
       }).then(async (folder) => {
         folder.event({ at: 0, type: "blended", id: 1 });
         folder.log("line");
-        await vi.waitFor(() => expect(told).toHaveLength(1));
+        await vi.waitFor(() => expect(told).toHaveLength(1), 10_000);
         folder.event({ at: 1, type: "blended", id: 2 });
         await expect(folder.close()).rejects.toBe(told[0]);
         folder.log("too late");

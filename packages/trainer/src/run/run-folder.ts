@@ -42,11 +42,11 @@ export interface RunFolder {
   /** Where a file is written. */
   draft(name: RunFile): string;
   /**
-   * Appends a line to the event stream, within 0.2 s: a process that is killed takes the last ones
+   * Appends a line to the event stream, within half a second: a process that is killed takes the last ones
    * with it. Does nothing after `close`.
    */
   event(event: RunEvent): void;
-  /** Appends a line of the log that people read, within 0.2 s; does nothing after `close`. */
+  /** Appends a line of the log that people read, within half a second; does nothing after `close`. */
   log(line: string): void;
   /**
    * Writes the metrics so that they are there whole or not at all. @throws TrainerError RUN_FOLDER
