@@ -1,47 +1,59 @@
+/** From a configuration to the policy that it names: by the registry, not by name. */
 import { normalizedMerge, paperMerge, uniformMerge, type MergeRule } from "@heterosgd/merge";
 import {
-  adaptiveSgd,
-  type BatchScaling,
+  algorithms,
   type LearningRateSchedule,
+  type OptionValue,
   type Policy,
 } from "@heterosgd/scheduler";
-import type { CompleteConfig } from "./config/complete.js";
-import type { TrainConfig } from "./config/schema.js";
+import type { DecidedConfig } from "./config/complete.js";
+import { mergeOptions } from "./config/merge-options.js";
+import { ownValues } from "./config/own-options.js";
 
-export interface Algorithm {
+/** What is taken for an algorithm where nothing is set, beyond what its own options say. */
+export interface Preset {
   /** What `--paper` sets. */
-  readonly published: Partial<TrainConfig>;
-  /** @throws SchedulerError, MergeError INVALID_OPTION */
-  create(config: CompleteConfig): Policy;
+  readonly published?: Readonly<Record<string, OptionValue>>;
+  readonly optimizer?: "sgd";
+  readonly learningRate?: number;
 }
 
-/** One more algorithm is one more name in the schema and one more entry here. */
-export const algorithms: Readonly<Record<TrainConfig["algorithm"], Algorithm>> = {
+// A step on a single row goes astray where the mean of a batch does not.
+const rowByRow: Preset = { optimizer: "sgd", learningRate: 0.1 };
+const byGradients: Preset = { learningRate: 2 };
+
+export const presets: Readonly<Record<string, Preset>> = {
   "adaptive-sgd": {
     published: { batchScaling: "proportional", merge: "normalized", ...paperMerge },
-    create: (config) =>
-      adaptiveSgd({
-        epochs: config.epochs,
-        schedule: scheduleOf(config),
-        merge: mergeRuleOf(config),
-        batch: {
-          max: config.batch,
-          min: config.batchMin,
-          reference: config.batchReference,
-        },
-        megaBatchRows: config.megaBatch,
-        batchScaling: scalingOf(config),
-        dynamicDispatch: config.dynamicDispatch,
-        scaleLearningRate: config.scaleLearningRate,
-        warmupEpochs: config.warmupEpochs,
-        warmupBatch: config.warmupBatch,
-        evaluateEvery: config.evaluateEvery,
-        ...(config.maxSteps === null ? {} : { maxSteps: config.maxSteps }),
-      }),
   },
+  hogwild: rowByRow,
+  hogbatch: rowByRow,
+  "adaptive-hogbatch": rowByRow,
+  sync: byGradients,
+  "lb-bsp": byGradients,
+  "abs-sgd": byGradients,
+  async: byGradients,
+  ssp: byGradients,
 };
 
-function scheduleOf(config: CompleteConfig): LearningRateSchedule {
+/** @throws SchedulerError, MergeError INVALID_OPTION */
+export function createPolicy(config: DecidedConfig): Policy {
+  const algorithm = algorithms[config.algorithm];
+  if (algorithm === undefined) throw new TypeError(`no algorithm ${config.algorithm}`);
+  const values = ownValues(config);
+  const own = Object.entries(values).filter(([name]) => Object.hasOwn(algorithm.options, name));
+  return algorithm.create({
+    epochs: config.epochs,
+    schedule: scheduleOf(config),
+    warmupEpochs: config.warmupEpochs,
+    evaluateEvery: config.evaluateEvery,
+    ...(config.maxSteps === null ? {} : { maxSteps: config.maxSteps }),
+    ...(algorithm.needsMerge ? { merge: mergeRuleOf(values) } : {}),
+    own: Object.fromEntries(own),
+  });
+}
+
+function scheduleOf(config: DecidedConfig): LearningRateSchedule {
   const {
     learningRate: rate,
     scheduleEpochs,
@@ -61,20 +73,13 @@ function scheduleOf(config: CompleteConfig): LearningRateSchedule {
   }
 }
 
-function scalingOf({ batchScaling: rule, kappa, beta }: CompleteConfig): BatchScaling {
-  switch (rule) {
-    case "relative":
-      return { rule, gain: kappa };
-    case "proportional":
-    case "fixed":
-      return { rule, step: beta };
-    case "off":
-      return { rule };
-  }
-}
-
-function mergeRuleOf({ merge, perturbation, normThreshold, momentum }: CompleteConfig): MergeRule {
-  return merge === "uniform"
-    ? uniformMerge()
-    : normalizedMerge({ perturbation, normThreshold, momentum });
+function mergeRuleOf(values: Readonly<Record<string, OptionValue>>): MergeRule {
+  if (values["merge"] === "uniform") return uniformMerge();
+  const number = (name: "perturbation" | "normThreshold" | "momentum") =>
+    Number(values[name] ?? mergeOptions[name].default);
+  return normalizedMerge({
+    perturbation: number("perturbation"),
+    normThreshold: number("normThreshold"),
+    momentum: number("momentum"),
+  });
 }

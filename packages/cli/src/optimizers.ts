@@ -13,7 +13,7 @@ export interface Optimizer {
   readonly scaleLearningRate: boolean;
 }
 
-export const optimizers: Readonly<Record<TrainConfig["optimizer"], Optimizer>> = {
+export const optimizers: Readonly<Record<NonNullable<TrainConfig["optimizer"]>, Optimizer>> = {
   sgd: { rule: null, learningRate: 0.5, scaleLearningRate: true },
   adagrad: {
     rule: { name: "adagrad", epsilon: 1e-8 },

@@ -2,6 +2,7 @@ import { allocateShared, createDatasetBuilder } from "@heterosgd/sparse";
 import { expect, test } from "vitest";
 import { planLines } from "./commands/train-plan.js";
 import { decide } from "./config/complete.js";
+import { algorithmNames } from "./config/own-options.js";
 import { trainSchema, type TrainConfig } from "./config/schema.js";
 import type { TrainingData } from "./data.js";
 import { bytesToTake, checkEarly, checkMemory, devicesFor, planRun } from "./plan.js";
@@ -20,12 +21,12 @@ const data: TrainingData = {
   notices: [],
 };
 
-const decided = (values: Partial<TrainConfig>) =>
+const decided = (values: Partial<TrainConfig> & Readonly<Record<string, unknown>>) =>
   decide(trainSchema.parse({ train: "t", devices: "2*cpu", hidden: [4], ...values }));
 
 test("a plan has every device by name and the network's shape", () => {
   const plan = planRun(decided({ batch: 4 }), data);
-  expect(plan.config).toMatchObject({ devices: "cpu,cpu", megaBatch: 3 });
+  expect(plan.config).toMatchObject({ devices: "cpu,cpu", batch: 4 });
   expect(plan.shape).toMatchObject({ features: 8, hidden: [4], labels: 3 });
   expect(plan.parameters).toBe(8 * 4 + 4 + 4 * 3 + 3);
   expect(plan.options.policy.maxBatchRows).toBe(4);
@@ -84,15 +85,36 @@ test("what is still to be taken is part of the total", () => {
   expect(memory.total).toBeGreaterThan(memory.threads);
 });
 
-test("a plan's lines name momentum and perturbation where there are any", () => {
-  const algorithmOf = (values: Partial<TrainConfig>) =>
+test("a plan's lines name the algorithm's own options that are settled", () => {
+  const algorithmOf = (values: Parameters<typeof decided>[0]) =>
     planLines(planRun(decided(values), data), 2 ** 30).find((line) => line.startsWith("algorithm"));
-  expect(algorithmOf({ megaBatch: 1 })).toContain("a merge every row, seed 1");
-  expect(algorithmOf({ momentum: 0.9 })).toContain("rows with momentum 0.9, seed");
-  expect(algorithmOf({ perturbation: 0.1 })).toContain("rows with perturbation 0.1, seed");
-  expect(algorithmOf({ momentum: 0.9, perturbation: 0.1 })).toContain(
-    "with momentum 0.9 and perturbation 0.1",
+  const adaptive = algorithmOf({ momentum: 0.9 });
+  expect(adaptive).toMatch(/adaptive-sgd: 10 epochs, adam at 0\.01, seed 1; batch 128, /);
+  expect(adaptive).toContain(", momentum 0.9");
+  expect(adaptive).not.toContain("batch-min");
+  expect(algorithmOf({ algorithm: "ssp", staleness: 2 })).toMatch(
+    /ssp: 10 epochs, sgd at 2, seed 1; batch 128, staleness 2$/,
   );
+});
+
+test("every algorithm makes a policy, with its defaults", () => {
+  for (const algorithm of algorithmNames) {
+    const { policy } = planRun(decided({ algorithm }), data).options;
+    expect(policy.name).toBe(algorithm);
+  }
+});
+
+test("patience goes to the run", () => {
+  const plan = planRun(decided({ test: "t", patience: 4 }), data);
+  expect(plan.options.patience).toEqual({ evaluations: 4 });
+});
+
+test("a value out of the algorithm's own range is refused before data is read", () => {
+  expect(() => checkEarly(decided({ batch: 8, batchMin: 9 }))).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION" }),
+  );
+  // It is within the range of another algorithm's option of that name.
+  expect(() => checkEarly(decided({ algorithm: "adaptive-hogbatch", beta: 16 }))).toThrow(/beta/);
 });
 
 test("durations become seconds", () => {

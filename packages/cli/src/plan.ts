@@ -14,8 +14,8 @@ import {
   type MemoryEstimate,
   type TrainOptions,
 } from "@heterosgd/trainer";
-import { algorithms } from "./algorithms.js";
-import { complete, type CompleteConfig, type DecidedConfig } from "./config/complete.js";
+import { createPolicy } from "./algorithms.js";
+import type { DecidedConfig } from "./config/complete.js";
 import type { TrainingData } from "./data.js";
 import { CliError } from "./errors.js";
 import { optimizers } from "./optimizers.js";
@@ -23,7 +23,7 @@ import { formatBytes, formatCount, parseDuration } from "./output/format.js";
 
 /** All that is settled before a run begins. */
 export interface Plan {
-  readonly config: CompleteConfig;
+  readonly config: DecidedConfig;
   readonly data: TrainingData;
   readonly shape: ModelShape;
   readonly parameters: number;
@@ -50,7 +50,7 @@ export function devicesFor(text: string): readonly DeviceSpec[] {
 export function checkEarly(config: DecidedConfig): void {
   chooseKernels(devicesFor(config.devices), config);
   if (config.target !== null) parseTarget(config.target);
-  algorithms[config.algorithm].create(complete(config, config.batch));
+  createPolicy(config);
 }
 
 /** What a worker thread takes for itself. */
@@ -62,8 +62,8 @@ const MOST_PARAMETERS = 2 ** 32;
 /** @throws CliError CONFLICT if the data does not go with the configuration. */
 export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
   const devices = devicesFor(decided.devices);
-  const config: CompleteConfig = {
-    ...complete(decided, Math.max(1, data.train.rows)),
+  const config: DecidedConfig = {
+    ...decided,
     // By name, so that the stored configuration means the same on another machine.
     devices: devices.map(formatDevice).join(","),
   };
@@ -97,12 +97,13 @@ export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
     devices,
     kernels: config.kernels,
     bf16: config.bf16,
-    policy: algorithms[config.algorithm].create(config),
+    policy: createPolicy(config),
     seed: config.seed,
     initialScale: config.initialScale,
     cutoffs: target === null ? config.cutoffs : withCutoff(config.cutoffs, target.k),
     ...(config.maxTime === null ? {} : { maxSeconds: parseDuration(config.maxTime) }),
     ...(target === null ? {} : { target }),
+    ...(config.patience === null ? {} : { patience: { evaluations: config.patience } }),
   };
   const estimate = estimateMemory(options);
   const threads = THREAD_BYTES * devices.length;

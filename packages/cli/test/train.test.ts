@@ -268,3 +268,52 @@ test("libsvm data brings its own label names, also where the model is used", asy
     .map((line) => (JSON.parse(line) as { labels: { label: string }[] }).labels[0]?.label);
   expect(labels).toEqual(["-5", "7", "10"]);
 });
+
+describe("algorithms by name", () => {
+  test.each([
+    ["sync", ["--batch", "16", "--devices", "cpu,cpu@0.7"]],
+    ["hogbatch", ["--accelerator-batch", "32", "--devices", "cpu,cpu:role=accelerator"]],
+  ])("%s runs, says whose the updates were, and is in the run's folder", async (name, options) => {
+    const args = ["--algorithm", name, ...options, "--hidden", "8", "--epochs", "2", "--out", name];
+    const ended = await command("train", "train.txt", "--test", "test.txt", ...args);
+    expect(ended.stderr).not.toContain("error");
+    expect(ended.code).toBe(0);
+    expect(json(name, "config.json")).toMatchObject({ algorithm: name, kappa: null });
+    const { devices } = json(name, "metrics.json") as unknown as Metrics;
+    expect(devices.reduce((sum, { rows }) => sum + rows, 0)).toBe(2 * 240);
+    expect(ended.stdout.includes("of all updates")).toBe(name === "hogbatch");
+  });
+
+  test("an option of another one is refused in one line", async () => {
+    const { code, stderr } = await command(
+      "train",
+      "train.txt",
+      "--algorithm",
+      "local",
+      "-b",
+      "8",
+      "--alpha",
+      "3",
+    );
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^error: --alpha is an option of adaptive-hogbatch, but the algorithm is local.*--local-steps.*\[CONFLICT\]\n$/,
+    );
+  });
+
+  test("patience ends a run that gets no better", async () => {
+    const args = [
+      "--patience",
+      "2",
+      "--epochs",
+      "500",
+      "--json",
+      "--out",
+      "patient",
+      "--hidden",
+      "8",
+    ];
+    const ended = await command("train", "train.txt", "--test", "test.txt", "-b", "16", ...args);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ reason: "patience" });
+  }, 60_000);
+});

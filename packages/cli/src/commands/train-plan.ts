@@ -1,5 +1,7 @@
 import { describeShape } from "@heterosgd/model";
 import { counted, formatBytes, formatCount } from "../output/format.js";
+import { flagName } from "../config/option-text.js";
+import { ownValues } from "../config/own-options.js";
 import { kernelsWords } from "../output/kernels.js";
 import { pairLines } from "../output/table.js";
 import { bytesToTake, type Plan } from "../plan.js";
@@ -29,9 +31,8 @@ export function planLines(plan: Plan, available: number): readonly string[] {
     ["kernels", kernelsWords(plan.kernels)],
     [
       "algorithm",
-      `${config.algorithm}: ${counted(config.epochs, "epoch")}, ${config.optimizer} at ${config.learningRate}, ` +
-        `batches of ${formatCount(config.batchMin)} to ${formatCount(config.batch)}, a merge every ` +
-        `${config.megaBatch === 1 ? "row" : `${formatCount(config.megaBatch)} rows`}${mergeWords(config)}, seed ${config.seed}`,
+      `${config.algorithm}: ${counted(config.epochs, "epoch")}, ${config.optimizer} at ${config.learningRate}, seed ${config.seed}` +
+        ownWords(config),
     ],
     [
       "memory",
@@ -42,12 +43,13 @@ export function planLines(plan: Plan, available: number): readonly string[] {
   ]);
 }
 
-/** What a merge does beyond weighing. */
-function mergeWords({ momentum, perturbation }: Plan["config"]): string {
-  return (
-    (momentum === 0 ? "" : ` with momentum ${momentum}`) +
-    (perturbation === 0 ? "" : `${momentum === 0 ? " with" : " and"} perturbation ${perturbation}`)
-  );
+/** The algorithm's own options, those left out that it works out by itself. */
+function ownWords(config: Plan["config"]): string {
+  const words = Object.entries(ownValues(config)).flatMap(([key, value]) => {
+    if (value === null || value === false) return [];
+    return value === true ? [flagName(key)] : [`${flagName(key)} ${value}`];
+  });
+  return words.length === 0 ? "" : `; ${words.join(", ")}`;
 }
 
 /** The same for machines. */

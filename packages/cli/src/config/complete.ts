@@ -1,31 +1,24 @@
 import { resolve } from "node:path";
 import { CliError } from "../errors.js";
-import { optimizers } from "../optimizers.js";
+import { algorithms, type OptionValue } from "@heterosgd/scheduler";
+import { presets } from "../algorithms.js";
+import { optimizers, type Optimizer } from "../optimizers.js";
 import { lookOf, optionsOf } from "./option-text.js";
+import { ownOptions, ownValues } from "./own-options.js";
 import { trainSchema, type TrainConfig } from "./schema.js";
 
 /** Options that are decided automatically where nothing is set. */
-type Automatic =
-  | "labelValues"
-  | "indexBase"
-  | "learningRate"
-  | "scaleLearningRate"
-  | "scheduleEpochs"
-  | "batchMin"
-  | "batchReference"
-  | "beta"
-  | "warmupBatch";
+type Automatic = "labelValues" | "indexBase" | "optimizer" | "learningRate" | "scheduleEpochs";
 
-/**
- * A configuration with every automatic value decided, but for the mega-batch's, which needs the
- * data.
- */
+/** A configuration in which nothing is left open but what the algorithm works out from the data. */
 export type DecidedConfig = TrainConfig & {
   readonly [K in Automatic]: NonNullable<TrainConfig[K]>;
 };
 
-/** A configuration in which nothing is left open. */
-export type CompleteConfig = DecidedConfig & { readonly megaBatch: number };
+/** Options of algorithms whose default is no plain value. */
+const automaticOwn: Readonly<Record<string, (optimizer: Optimizer) => OptionValue>> = {
+  scaleLearningRate: ({ scaleLearningRate }) => scaleLearningRate,
+};
 
 /**
  * Decides what was left to be decided automatically.
@@ -33,33 +26,39 @@ export type CompleteConfig = DecidedConfig & { readonly megaBatch: number };
  * @throws CliError CONFLICT if options contradict each other.
  */
 export function decide(config: TrainConfig): DecidedConfig {
-  const optimizer = optimizers[config.optimizer];
-  const batchMin = config.batchMin ?? Math.max(1, Math.round(config.batch / 8));
+  const preset = presets[config.algorithm] ?? {};
+  const needsSgd = algorithms[config.algorithm]?.optimizer === "sgd";
+  const name = config.optimizer ?? (needsSgd ? "sgd" : (preset.optimizer ?? "adam"));
+  const optimizer = optimizers[name];
+  const presetRate = name === "sgd" ? preset.learningRate : undefined;
   const decided: DecidedConfig = {
     ...config,
+    ...decideOwn(config, optimizer),
     cutoffs: [...new Set(config.cutoffs)].toSorted((a, b) => a - b),
     indexBase: config.indexBase ?? 1,
     labelValues: config.labelValues ?? (config.labelNames === null ? "names" : "ids"),
-    learningRate: config.learningRate ?? optimizer.learningRate,
-    scaleLearningRate: config.scaleLearningRate ?? optimizer.scaleLearningRate,
+    optimizer: name,
+    learningRate: config.learningRate ?? presetRate ?? optimizer.learningRate,
     scheduleEpochs: config.scheduleEpochs ?? (config.schedule === "step" ? 1 : config.epochs),
-    batchMin,
-    batchReference: config.batchReference ?? config.batch,
-    beta: config.beta ?? (config.batchScaling === "proportional" ? batchMin / 2 : 32),
-    warmupBatch: config.warmupBatch ?? batchMin,
   };
   checkTogether(decided);
   return decided;
 }
 
-/** @param rows - training rows of an epoch. */
-export function complete(config: DecidedConfig, rows: number): CompleteConfig {
-  const megaBatch = config.megaBatch ?? Math.min(100 * config.batch, Math.ceil(rows / 4));
-  return { ...config, megaBatch };
+function decideOwn(
+  config: TrainConfig,
+  optimizer: Optimizer,
+): Readonly<Record<string, OptionValue>> {
+  const values = ownValues(config);
+  const decided = Object.entries(ownOptions(config.algorithm)).map(([name, info]) => [
+    name,
+    values[name] ?? automaticOwn[name]?.(optimizer) ?? info.default,
+  ]);
+  return Object.fromEntries(decided) as Readonly<Record<string, OptionValue>>;
 }
 
 function checkTogether(config: DecidedConfig): void {
-  const { batch, batchMin, warmupBatch, train, sample, test, validation, target } = config;
+  const { train, sample, test, validation, target, patience } = config;
   const conflict = (message: string, hint: string) => {
     throw new CliError("CONFLICT", message, { hint });
   };
@@ -78,16 +77,16 @@ function checkTogether(config: DecidedConfig): void {
       "leave one out (--test none)",
     );
   }
-  if (batchMin > batch) {
+  if (config.optimizer !== "sgd" && algorithms[config.algorithm]?.optimizer === "sgd") {
     conflict(
-      `--batch-min is ${batchMin}, but --batch is ${batch}`,
-      "the smallest batch cannot be above the largest",
+      `--algorithm ${config.algorithm} adds gradients, for which there is no ${config.optimizer}`,
+      "leave --optimizer out, or set it to sgd",
     );
   }
-  if (warmupBatch > batch) {
+  if (config.paper && presets[config.algorithm]?.published === undefined) {
     conflict(
-      `--warmup-batch is ${warmupBatch}, but --batch is ${batch}`,
-      "a device has room for --batch rows",
+      `--paper has no values for --algorithm ${config.algorithm}`,
+      "its defaults are what is known of it; leave --paper out",
     );
   }
   if (config.schedule === "cosine" && config.scheduleFinal > config.learningRate) {
@@ -96,13 +95,23 @@ function checkTogether(config: DecidedConfig): void {
       "a cosine falls",
     );
   }
-  if (target !== null && !sample && test === null && validation === null) {
-    conflict("--target needs something to evaluate", "add --test or --validation");
+  for (const [flag, value] of [
+    ["--target", target],
+    ["--patience", patience],
+  ] as const) {
+    if (value === null) continue;
+    if (!sample && test === null && validation === null) {
+      conflict(`${flag} needs something to evaluate`, "add --test or --validation");
+    }
+    if (config.evaluateEvery === "never") {
+      conflict(
+        `${flag} is never looked at with --evaluate-every never`,
+        "leave one of the two out",
+      );
+    }
   }
-  if (target !== null && config.evaluateEvery === "never") {
-    conflict("--target is never looked at with --evaluate-every never", "leave one of the two out");
-  }
-  if (config.merge === "uniform" && (config.perturbation > 0 || config.momentum > 0)) {
+  const { merge, perturbation, momentum } = ownValues(config);
+  if (merge === "uniform" && (Number(perturbation) > 0 || Number(momentum) > 0)) {
     conflict(
       "--merge uniform has neither perturbation nor momentum",
       "set both to 0, or use --merge normalized",
@@ -120,7 +129,7 @@ function checkTogether(config: DecidedConfig): void {
  * The configuration as it goes into the run folder: with it, `train --config` repeats the run in a
  * new folder.
  */
-export function storedConfig(config: CompleteConfig): TrainConfig {
+export function storedConfig(config: DecidedConfig): TrainConfig {
   const stored: Record<string, unknown> = { ...config, out: null, force: false };
   for (const [key, type] of optionsOf(trainSchema)) {
     const value = stored[key];

@@ -14,6 +14,7 @@ import {
 import { evalSchema, inspectSchema, predictSchema, trainSchema } from "./schema.js";
 
 const { shape } = trainSchema;
+const typeOf = (key: string) => new Map(optionsOf(trainSchema)).get(key)!;
 
 test("names follow from the key", () => {
   expect(flagName("scaleLearningRate")).toBe("scale-learning-rate");
@@ -25,14 +26,18 @@ test.each([
   [shape.initialScale, "a number above 0"],
   [shape.learningRate, "a number above 0 and at most 3.4e38, float32's largest"],
   [shape.validation, "a number above 0 and below 1"],
-  [shape.momentum, "a number of at least 0 and below 1"],
-  [shape.perturbation, "a number from 0 to 1"],
-  [shape.kappa, "a number above 0 and at most 1"],
+  [typeOf("momentum"), "a number of at least 0 and below 1"],
+  [typeOf("perturbation"), "a number from 0 to 1"],
+  [typeOf("kappa"), "a number above 0 and at most 1"],
   [shape.indexBase, "0 or 1"],
   [shape.optimizer, "sgd, adagrad or adam"],
   [shape.hidden, "a list of whole numbers from 1 to 4,294,967,295"],
   [shape.evaluateEvery, "epoch, merge, never or a whole number of at least 1"],
-  [shape.scaleLearningRate, "true or false"],
+  [typeOf("scaleLearningRate"), "true or false"],
+  [typeOf("staleness"), "a whole number of at least 0"],
+  [typeOf("accelerate"), "add or overwrite"],
+  // Of two algorithms, one of which has no upper bound.
+  [typeOf("beta"), "a number above 0"],
   [shape.test, "a path"],
   [shape.target, "such as P@1>=0.6"],
 ])("says what a value must be (%#)", (type, expectation) => {
@@ -54,7 +59,7 @@ test.each([
   [shape.indexBase, "0", 0],
   [shape.force, "true", true],
   [shape.force, "0", false],
-  [shape.scaleLearningRate, "none", null],
+  [typeOf("scaleLearningRate"), "none", null],
   [shape.train, "12", "12"],
 ] as const)("reads a value from text (%#)", (type, text, value) => {
   expect(valueFromText(type, text)).toEqual(value);
@@ -62,7 +67,7 @@ test.each([
 
 test("knows switches, choices and defaults", () => {
   expect(isSwitch(shape.force)).toBe(true);
-  expect(isSwitch(shape.scaleLearningRate)).toBe(true);
+  expect(isSwitch(typeOf("scaleLearningRate"))).toBe(true);
   expect(isSwitch(shape.epochs)).toBe(false);
   expect(choicesOf(shape.loss)).toEqual(["softmax", "sigmoid"]);
   expect(defaultOf(shape.cutoffs)).toEqual([1, 3, 5]);

@@ -182,3 +182,19 @@ test("the published values lie between what is set and the defaults", () => {
   ]);
   expect(changed).toMatchObject({ momentum: 0.5, batchScaling: "off", perturbation: 0.1 });
 });
+
+test("options of other algorithms are refused with their place and what there is instead", async () => {
+  expect(() => resolveTraining([flags({ algorithm: "ssp", kappa: "0.5" })])).toThrow(
+    expect.objectContaining({
+      code: "CONFLICT",
+      message: "--kappa is an option of adaptive-sgd, but the algorithm is ssp",
+      hint: "the options of ssp are --batch, --staleness, --round-rows",
+    }),
+  );
+  const layer = await fileLayer(trainSchema, file({ algorithm: "local", dynamicDispatch: false }));
+  expect(() => resolveTraining([layer])).toThrow(
+    /^"dynamicDispatch" in .* is an option of adaptive/,
+  );
+  const unset = await fileLayer(trainSchema, file({ algorithm: "local", dynamicDispatch: null }));
+  expect(resolveTraining([unset, flags({ localSteps: "3" })])).toMatchObject({ localSteps: 3 });
+});

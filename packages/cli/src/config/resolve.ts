@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
-import { algorithms } from "../algorithms.js";
+import { presets } from "../algorithms.js";
 import { CliError } from "../errors.js";
 import { suggest } from "../suggest.js";
 import {
@@ -16,6 +16,7 @@ import {
   valueFromText,
   variableName,
 } from "./option-text.js";
+import { ownersOf, ownNames, ownOptions } from "./own-options.js";
 import { predictSchema, trainSchema, type OptionSchema, type TrainConfig } from "./schema.js";
 
 /** Values from one place, the options that it does not set left out. */
@@ -178,9 +179,32 @@ export function resolveTraining(layers: readonly Layer[]): TrainConfig {
   resolveOptions(trainSchema, layers);
   const effective = withoutOtherData(layers);
   const explicit = resolveOptions(trainSchema, effective);
-  if (!explicit.paper) return explicit;
-  const published: Layer = { values: algorithms[explicit.algorithm].published, nameOf: flagName };
+  refuseForeign(explicit.algorithm, effective);
+  const { published: values } = presets[explicit.algorithm] ?? {};
+  if (!explicit.paper || values === undefined) return explicit;
+  const published: Layer = { values, nameOf: flagName };
   return resolveOptions(trainSchema, [...effective, published]);
+}
+
+/**
+ * Refuses what is set of options that other algorithms have.
+ *
+ * @throws CliError CONFLICT
+ */
+function refuseForeign(algorithm: string, layers: readonly Layer[]): void {
+  const own = Object.keys(ownOptions(algorithm));
+  for (const { values, nameOf } of layers) {
+    for (const name of ownNames) {
+      if ((values[name] ?? null) === null || own.includes(name)) continue;
+      throw new CliError(
+        "CONFLICT",
+        `${nameOf(name)} is an option of ${ownersOf(name).join(", ")}, but the algorithm is ${algorithm}`,
+        {
+          hint: `the options of ${algorithm} are ${own.map((key) => `--${flagName(key)}`).join(", ")}`,
+        },
+      );
+    }
+  }
 }
 
 /**

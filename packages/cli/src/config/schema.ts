@@ -2,8 +2,15 @@
  * Every option of every verb, once. Flags, help, defaults, checks of config files and environment
  * variables, the JSON Schema and the README's table all come from here.
  */
-import { adaptiveSgdDefaults, largestLearningRate } from "@heterosgd/scheduler";
+import { largestLearningRate, type OptionValue } from "@heterosgd/scheduler";
 import * as z from "zod";
+import {
+  algorithmNames,
+  isSwitchOption,
+  ownDescription,
+  ownNames,
+  ownType,
+} from "./own-options.js";
 
 /** What an option is on the command line, beyond what its type says. */
 export interface OptionLook {
@@ -30,8 +37,8 @@ const data = "Data";
 const network = "Network";
 const learning = "Learning rate and updates";
 const stopping = "Length of the run";
-const batches = "Adaptive SGD: batches";
-const merging = "Adaptive SGD: merging";
+const choosing = "Algorithm";
+const own = "Options of algorithms";
 const running = "Devices and output";
 
 const path = () => z.string().min(1).nullable().default(null);
@@ -112,9 +119,10 @@ const options = {
   ),
 
   optimizer: option(
-    z.enum(["sgd", "adagrad", "adam"]).default("adam"),
+    z.enum(["sgd", "adagrad", "adam"]).nullable().default(null),
     { group: learning, value: "NAME" },
-    "How a device updates its replica. Rare labels learn slowly with sgd.",
+    "How a device updates its replica. Rare labels learn slowly with sgd, the only one for algorithms that add gradients. " +
+      "Automatic: adam where the algorithm takes it, but sgd on a shared model.",
   ),
   learningRate: option(
     amount().max(largestLearningRate).nullable().default(null),
@@ -124,7 +132,7 @@ const options = {
       short: "l",
       expected: "a number above 0 and at most 3.4e38, float32's largest",
     },
-    "Learning rate of a batch of the reference size. Automatic: by the optimizer.",
+    "Learning rate of a batch of the nominal size. Automatic: by the optimizer, and smaller where devices step row by row.",
   ),
   schedule: option(
     z.enum(["constant", "step", "cosine", "inverse"]).default("cosine"),
@@ -151,20 +159,10 @@ const options = {
     { group: learning, value: "X" },
     "inverse: the d of rate / (1 + d · epochs).",
   ),
-  scaleLearningRate: option(
-    z.boolean().nullable().default(null),
-    { group: learning },
-    "Learning rate in proportion to the size of the batch. Off: the same for all sizes. Automatic: on for sgd, off for others.",
-  ),
   warmupEpochs: option(
     z.number().min(0).default(0),
     { group: learning, value: "N" },
-    "Epochs at the start with small batches and a learning rate that rises from 0.",
-  ),
-  warmupBatch: option(
-    count().nullable().default(null),
-    { group: learning, value: "ROWS" },
-    "Rows of a batch during warm-up. Automatic: --batch-min.",
+    "Epochs at the start over which the learning rate rises from 0.",
   ),
 
   epochs: option(
@@ -194,6 +192,11 @@ const options = {
     { group: stopping, value: "METRIC", expected: "such as P@1>=0.6" },
     "Ends the run once an evaluation reaches it, such as P@1>=0.6.",
   ),
+  patience: option(
+    count().nullable().default(null),
+    { group: stopping, value: "N" },
+    "Ends the run after this many evaluations in a row without a new best of the target's metric, or else of P@ the first cut-off.",
+  ),
   seed: option(
     z
       .int()
@@ -205,76 +208,15 @@ const options = {
   ),
 
   algorithm: option(
-    z.enum(["adaptive-sgd"]).default("adaptive-sgd"),
-    { group: "Algorithm", value: "NAME" },
+    z.enum(algorithmNames).default("adaptive-sgd"),
+    { group: choosing, value: "NAME" },
     "How the devices work together.",
   ),
   paper: option(
     off(),
-    { group: "Algorithm" },
-    "The values published with the algorithm, for everything that is not set otherwise: --batch-scaling proportional, " +
+    { group: choosing },
+    "The values published with the algorithm, for everything that is not set otherwise. adaptive-sgd: --batch-scaling proportional, " +
       "--merge normalized, --perturbation 0.1, --norm-threshold 0.1, --momentum 0.9. The paper's optimizer is --optimizer sgd, which it does not set.",
-  ),
-  batch: option(
-    count().default(128),
-    { group: batches, value: "ROWS", short: "b" },
-    "Largest batch, with which every device starts.",
-  ),
-  batchMin: option(
-    count().nullable().default(null),
-    { group: batches, value: "ROWS" },
-    "Smallest batch. Automatic: an eighth of --batch.",
-  ),
-  batchReference: option(
-    count().nullable().default(null),
-    { group: batches, value: "ROWS" },
-    "Size of batch for which the learning rate is meant. Automatic: --batch.",
-  ),
-  megaBatch: option(
-    count().nullable().default(null),
-    { group: batches, value: "ROWS" },
-    "Rows trained on between two merges. Automatic: 100 batches, or a quarter of the rows if that is less.",
-  ),
-  dynamicDispatch: option(
-    z.boolean().default(true),
-    { group: batches },
-    "Batches go to whichever device is free. Off: every device gets equally many.",
-  ),
-  batchScaling: option(
-    z.enum(["relative", "proportional", "fixed", "off"]).default("relative"),
-    { group: batches, value: "RULE" },
-    "How sizes of batches move until all devices make equally many updates.",
-  ),
-  kappa: option(
-    z.number().gt(0).max(1).default(adaptiveSgdDefaults.batchScaling.gain),
-    { group: batches, value: "X" },
-    "Gain of the relative rule.",
-  ),
-  beta: option(
-    amount().nullable().default(null),
-    { group: batches, value: "ROWS" },
-    "Step of the proportional rule (automatic: half of --batch-min) and of the fixed one (automatic: 32).",
-  ),
-
-  merge: option(
-    z.enum(["normalized", "uniform"]).default("normalized"),
-    { group: merging, value: "RULE" },
-    "normalized: replicas count by their updates. uniform: all the same.",
-  ),
-  perturbation: option(
-    z.number().min(0).max(1).default(0),
-    { group: merging, value: "X" },
-    "Weighs the busiest replica up and the idlest down by this share.",
-  ),
-  normThreshold: option(
-    z.number().min(0).default(0.1),
-    { group: merging, value: "X" },
-    "Perturbs only while each replica's norm, divided by the number of parameters, is below it.",
-  ),
-  momentum: option(
-    z.number().min(0).lt(1).default(0),
-    { group: merging, value: "X" },
-    "How much of the model's previous move a merge adds.",
   ),
 
   devices: option(
@@ -286,7 +228,8 @@ const options = {
       expected: "auto, or a list such as cpu,cpu@0.5, 2*cpu or cpu:4",
     },
     "What to run on: auto (one cpu device a core), or a list such as cpu,cpu@0.5, 2*cpu or cpu:4. " +
-      "@0.5 idles down to half speed, :4 shares each batch out over four threads (native kernels only).",
+      "@0.5 idles down to half speed, :4 shares each batch out over four threads (native kernels only), " +
+      ":role=accelerator has it take an accelerator's part, for algorithms that tell hosts and accelerators apart.",
   ),
   kernels: option(
     z.enum(["auto", "native", "wasm", "plain"]).default("auto"),
@@ -306,7 +249,7 @@ const options = {
       value: "WHEN",
       expected: "epoch, merge, never or a whole number of at least 1",
     },
-    "When to evaluate: at each epoch's end, at each merge, every N merges, or never (only at the end).",
+    "When to evaluate: at each epoch's end, at each merge (round, where nothing is merged), every N of them, or never (only at the end).",
   ),
   cutoffs: option(
     z.array(count()).min(1).default([1, 3, 5]),
@@ -332,10 +275,51 @@ const options = {
   ),
 };
 
-const { topK, threshold, ...trainOptions } = options;
+const { topK, threshold, ...commonOptions } = options;
 
-/** What `train` can be told, by flag, config file or environment. */
-export const trainSchema = z.strictObject(trainOptions);
+/** Short flags and names of values in help, where an algorithm's option has one. */
+const shorts: Readonly<Record<string, string>> = { batch: "b" };
+const valueWords: readonly (readonly [RegExp, string])[] = [
+  [/^(batch|microBatch|megaBatch|.*(Batch|Rows|Max|Min|Reference))/, "ROWS"],
+  [/^(accelerate|merge|batchScaling|learningRateRule)$/, "RULE"],
+  [/(Every|Steps|staleness)$/, "N"],
+];
+
+/** The algorithms' own options: null, which stands for the algorithm's default, unless they are set. */
+const ownShape: Readonly<Record<string, z.ZodType<OptionValue>>> = Object.fromEntries(
+  ownNames.map((name) => {
+    const type = ownType(name);
+    const short = shorts[name];
+    const value = valueWords.find(([pattern]) => pattern.test(name))?.[1] ?? "X";
+    return [
+      name,
+      option(
+        type,
+        {
+          group: own,
+          ...(isSwitchOption(name) ? {} : { value }),
+          ...(short === undefined ? {} : { short }),
+        },
+        ownDescription(name),
+      ),
+    ];
+  }),
+);
+
+const commonSchema = z.strictObject(commonOptions);
+
+/**
+ * What `train` can be told, by flag, config file or environment. The type has what all algorithms
+ * have; `ownValues` reads what is an algorithm's own.
+ */
+export const trainSchema = z.strictObject(
+  Object.fromEntries(
+    Object.entries(commonOptions).flatMap(([key, type]) =>
+      // After what chooses the algorithm.
+      key === "paper" ? [[key, type], ...Object.entries(ownShape)] : [[key, type]],
+    ),
+  ),
+) as z.ZodType as typeof commonSchema;
 
 const readingKeys = {
   sample: true,
