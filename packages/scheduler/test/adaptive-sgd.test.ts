@@ -4,6 +4,62 @@ import type { Command } from "../src/index.js";
 import { runFake } from "./fake-executor.js";
 import { byUpdates, commandsOf, done, drive, pushed } from "./support.js";
 
+describe("Adaptive SGD's queues", () => {
+  const policy = adaptiveSgd({
+    epochs: 1,
+    schedule: { kind: "constant", rate: 0.1 },
+    merge: byUpdates,
+    batch: { max: 1, min: 1 },
+    megaBatchRows: 24,
+  });
+  const devices = [
+    { id: 0, maxBatchRows: 1 },
+    { id: 1, maxBatchRows: 1 },
+  ];
+  const given = (commands: readonly Command[], device: number) =>
+    commandsOf([commands], "step").filter((step) => step.device === device).length;
+
+  it("are as deep as batches are short, two at least and four at most", () => {
+    for (const [seconds, depth] of [
+      [1, 2],
+      [0.04, 2],
+      [0.033, 3],
+      [0.02, 4],
+      [0.001, 4],
+      [0, 4],
+    ] as const) {
+      const { commands, send } = drive(policy, { devices, rows: 24, parameters: 4 });
+      expect(given(commands(), 0)).toBe(2);
+      // One of two is answered.
+      const next = send(done(0, seconds));
+      expect(given(next, 0), `${seconds} s`).toBe(depth - 1);
+      expect(given(next, 1)).toBe(0);
+    }
+  });
+
+  it("become shorter towards the end of a mega-batch, and one batch at its end", () => {
+    const { commands, send, state } = drive(policy, { devices, rows: 24, parameters: 4 });
+    let left = 24 - commandsOf([commands()], "step").length;
+    const outstanding = [2, 2];
+    const depths: number[] = [];
+    while (left > 0) {
+      const device = outstanding[0]! >= outstanding[1]! ? 0 : 1;
+      outstanding[device]!--;
+      for (const { device: id } of commandsOf([send(done(device, 0.001))], "step")) {
+        outstanding[id]!++;
+        depths.push(outstanding[id]!);
+        // What is left gives each device half as many.
+        const most = left < 2 ? 1 : Math.min(4, Math.max(2, Math.floor(left / 4)));
+        expect(outstanding[id], `${left} left`).toBeLessThanOrEqual(most);
+        left--;
+      }
+    }
+    expect(Math.max(...depths)).toBe(4);
+    expect(depths.at(-1)).toBe(1);
+    expect(state().devices.map((device) => device.outstanding)).toEqual(outstanding);
+  });
+});
+
 describe("Adaptive SGD on ten rows and two devices", () => {
   const policy = adaptiveSgd({
     epochs: 1,

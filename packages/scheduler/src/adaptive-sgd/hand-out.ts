@@ -1,7 +1,8 @@
 /**
  * Which device gets how many rows, and when. Two batches may be outstanding at a device, so that it
- * need not wait for the coordinator; only one when the mega-batch nears its end, so that no slow
- * device sits on two while the others have nothing to do.
+ * need not wait for the coordinator, and up to four where they are short, so that it and the
+ * coordinator need not wake each other for every one; only one when the mega-batch nears its end, so
+ * that no slow device sits on two while the others have nothing to do.
  */
 import { sum } from "../common/numbers.js";
 import type { Command, RowRange, Transition } from "../contract.js";
@@ -10,6 +11,11 @@ import { countRows, giveBackRows, rowsLeft, takeRows } from "../row-queue.js";
 import type { Settings } from "./options.js";
 import { batchRowsOf, rowsGiven, rowsOf, withChanged } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
+
+/** Most batches that may be outstanding at a device. */
+const DEEPEST = 4;
+/** More than two of them take a device no longer than so many seconds. */
+const DEEP_SECONDS = 0.1;
 
 /** Gives batches to whoever has room for one; whoever gets no more in this mega-batch pushes. */
 export function handOut(settings: Settings, state: AdaptiveSgdState): Transition<AdaptiveSgdState> {
@@ -78,23 +84,31 @@ function nextFree(
   state: AdaptiveSgdState,
   left: number,
 ): AdaptiveSgdDevice | undefined {
-  const depth = queueDepth(settings, state, left);
+  const most = queueDepth(settings, state, left);
   let best: AdaptiveSgdDevice | undefined;
   for (const device of state.devices) {
+    const depth = Math.min(most, deepest(device));
     if (device.outstanding >= Math.min(depth, best?.outstanding ?? depth)) continue;
     if (hasMore(settings, device, left)) best = device;
   }
   return best;
 }
 
+/** Batches that may be outstanding at a device, going by how long it takes for one. */
+function deepest({ batchSeconds }: AdaptiveSgdDevice): number {
+  if (batchSeconds === null) return 2;
+  return Math.max(2, Math.min(DEEPEST, Math.floor(DEEP_SECONDS / batchSeconds)));
+}
+
 /**
- * Batches that may be outstanding at a device: one once what is left can't give each a full batch.
+ * Batches that may be outstanding at any device: no more than two unless what is left can give each
+ * twice as many, and one once it can't give each a full batch.
  */
 function queueDepth(settings: Settings, state: AdaptiveSgdState, left: number): number {
   if (!settings.dynamicDispatch) return 2;
   const oneEach = sum(state.devices, (device) => batchRowsOf(settings, state, device));
   const near = left < oneEach || stepsToGive(settings, state) < state.devices.length;
-  return near ? 1 : 2;
+  return near ? 1 : Math.max(2, Math.floor(left / (2 * oneEach)));
 }
 
 /** Whether the device may get another batch in this mega-batch, of which `left` rows are left. */

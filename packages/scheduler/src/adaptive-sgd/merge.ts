@@ -82,7 +82,10 @@ export function completeMerge(
     ...state,
     devices: state.devices
       .filter((device) => !device.lost)
-      .map((device) => freshDevice(device, device.batchRows)),
+      .map((device) => ({
+        ...freshDevice(device, device.batchRows),
+        batchSeconds: device.batchSeconds,
+      })),
     merges: report.merge,
     steps: state.steps + sum(report.devices, (device) => device.updates),
     epochsDone,

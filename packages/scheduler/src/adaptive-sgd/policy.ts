@@ -35,8 +35,8 @@ type Step = Transition<AdaptiveSgdState>;
  * The last mega-batch of a run has between 0.5 and 1.5 times M rows, so that no few rows are left
  * over.
  *
- * Queue depth: two batches a device, one near the end of a mega-batch. While it evaluates, nothing
- * else is asked for. After the last epoch, the last step or a `finish` event it merges what is
+ * Queue depth: two batches a device, up to four of short ones while a mega-batch is long, one near
+ * its end. While it evaluates, nothing else is asked for. After the last epoch, the last step or a `finish` event it merges what is
  * trained, evaluates and stops.
  *
  * A device lost before the blend is asked for takes all rows it got since the last merge back to
@@ -75,7 +75,10 @@ function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): St
       if (device === undefined) return [state, []];
       return carryOn(
         settings,
-        withChanged(state, device.id, { outstanding: device.outstanding - 1 }),
+        withChanged(state, device.id, {
+          outstanding: device.outstanding - 1,
+          batchSeconds: event.seconds,
+        }),
       );
     }
     case "pushed": {

@@ -14,7 +14,7 @@ import type { RowQueue } from "../row-queue.js";
 import type { Settings } from "./options.js";
 
 /**
- * What the policy knows of a device. But for its size, all of it counts from the previous merge.
+ * What the policy knows of a device. But for its size and speed, all of it counts from the previous merge.
  */
 export interface AdaptiveSgdDevice extends DeviceInfo {
   /** b_i, not rounded. */
@@ -25,6 +25,8 @@ export interface AdaptiveSgdDevice extends DeviceInfo {
   readonly rows: readonly RowRange[];
   /** How many rows those are. */
   readonly rowCount: number;
+  /** Seconds that its latest batch took, null before the first; kept over merges. */
+  readonly batchSeconds: number | null;
   /** Batches that it hasn't answered. */
   readonly outstanding: number;
   /** Batches dealt to it in advance, if dispatch is static. */
@@ -104,6 +106,7 @@ export function freshDevice(
     updates: 0,
     rows: [],
     rowCount: 0,
+    batchSeconds: null,
     outstanding: 0,
     share: [],
     learningRate: 0,

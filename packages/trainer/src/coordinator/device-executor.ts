@@ -17,8 +17,8 @@ import {
   type StepCommand,
 } from "@heterosgd/scheduler";
 import { createBlendJournal } from "../device/blend-shard.js";
-import type { BlendCall, DeviceUsage, RowSpan, StepReply } from "../device/api.js";
-import type { DeviceCall, SupervisedDevice } from "../device/supervisor.js";
+import type { BlendCall, DeviceUsage } from "../device/api.js";
+import type { SupervisedDevice } from "../device/supervisor.js";
 import { TrainerError } from "../errors.js";
 import { deviceCallOf, mostUpdates } from "./device-call-of.js";
 import { createDeviceCalls } from "./device-calls.js";
@@ -27,6 +27,7 @@ import { createEventQueue } from "./event-queue.js";
 import type { ExecutableCommand, Executor } from "./executor.js";
 import type { ModelTable } from "./model-table.js";
 import { createPermutations } from "./permutations.js";
+import { createStepGroups, type StepRequest } from "./step-groups.js";
 
 export interface DeviceExecutorOptions {
   /** By device id. */
@@ -66,19 +67,16 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     }
   });
 
-  function train(
+  const groups = createStepGroups(calls, devices);
+
+  /** What is to be done about a batch, given the rows that it holds. */
+  function training(
     { device: id, rows }: StepCommand | AccumulateCommand,
     learningRate: number | null,
-    work: (
-      api: Parameters<DeviceCall<StepReply>>[0],
-      spans: readonly RowSpan[],
-    ) => Promise<StepReply>,
-  ): void {
-    const spans = permutations.hold(rows);
+  ): Omit<StepRequest, "call"> {
     const count = countRows(rows);
-    calls.send(id, {
+    return {
       rows: count,
-      work: (api) => work(api, spans),
       answer({ nonZeros, seconds, loss, usage: spent }) {
         permutations.release(rows);
         usage[id] = spent;
@@ -88,7 +86,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         else events.fail(divergence(devices[id]!.name, rows, learningRate, loss));
       },
       lost: () => permutations.release(rows),
-    });
+    };
   }
 
   function blend(command: BlendCommand): void {
@@ -137,19 +135,24 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
   }
 
   function execute(command: ExecutableCommand): void {
+    if (command.type !== "step") groups.flush();
     switch (command.type) {
       case "step":
         if (!(Math.abs(command.learningRate) <= largestLearningRate)) {
           const { name } = devices[command.device]!;
           return events.fail(rateOutOfRange(name, command.rows, command.learningRate));
         }
-        return train(command, command.learningRate, (api, rows) =>
-          api.step(callOf.step(command, rows)),
-        );
-      case "accumulate":
-        return train(command, null, (api, rows) =>
-          api.accumulate(callOf.accumulate(command, rows)),
-        );
+        return groups.add(command.device, {
+          ...training(command, command.learningRate),
+          call: callOf.step(command, permutations.hold(command.rows)),
+        });
+      case "accumulate": {
+        const call = callOf.accumulate(command, permutations.hold(command.rows));
+        return calls.send(command.device, {
+          ...training(command, null),
+          work: (api) => api.accumulate(call),
+        });
+      }
       case "pull": {
         const model = models.slot("global");
         return calls.send(command.device, { work: (api) => api.pull(model) });
@@ -187,7 +190,10 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
 
   return {
     execute,
-    next: events.next,
+    next() {
+      if (events.isEmpty()) groups.send();
+      return events.next();
+    },
     post: events.push,
     usage: () => usage,
     losses: () => calls.losses(),

@@ -4,6 +4,8 @@ export interface EventQueue<T> {
   /** The reader gets this error next, and again from then on. */
   readonly fail: (error: unknown) => void;
   readonly next: () => Promise<T>;
+  /** Whether the reader would have to wait. */
+  readonly isEmpty: () => boolean;
 }
 
 export function createEventQueue<T>(): EventQueue<T> {
@@ -12,6 +14,7 @@ export function createEventQueue<T>(): EventQueue<T> {
   let waiting: { resolve: (value: T) => void; reject: (error: unknown) => void } | undefined;
 
   return {
+    isEmpty: () => values.length === 0 && failure === undefined,
     push(value) {
       if (waiting === undefined) values.push(value);
       else {

@@ -168,6 +168,8 @@ export interface DeviceApi {
   /** Adds a permutation of the training rows; its slot is the number of those before it. */
   addPermutation(permutation: Uint32Array): Promise<void>;
   step(call: StepCall): Promise<StepReply>;
+  /** Several steps, one after another, in one message. */
+  steps(calls: readonly StepCall[]): Promise<StepReply[]>;
   accumulate(call: AccumulateCall): Promise<StepReply>;
   /** Copies a model into the device's first replica. */
   pull(model: number): Promise<void>;

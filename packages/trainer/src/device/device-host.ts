@@ -140,6 +140,9 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
 
     step: (call) => training(() => train(call)),
 
+    // All join the queue at once: no later call comes between them.
+    steps: (calls) => Promise.all(calls.map((call) => training(() => train(call)))),
+
     accumulate: ({ rows, model, into: slot, reset }) =>
       training(() => {
         const into = forKernels(slot);

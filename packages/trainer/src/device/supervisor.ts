@@ -62,7 +62,8 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
 
   const exited = new Promise<number>((resolve) => {
     worker.on("error", (cause: unknown) => (failure = { cause }));
-    worker.on("exit", resolve);
+    // What it sent last may be in line behind the news of its end.
+    worker.on("exit", (code) => setImmediate(resolve, code));
   });
   const death = new Promise<TrainerError>((resolve) => {
     void exited.then((code) => {
@@ -130,6 +131,7 @@ function methodsOf(remote: RemoteDevice): RemoteDevice {
     attach: remote.attach,
     addPermutation: remote.addPermutation,
     step: remote.step,
+    steps: remote.steps,
     accumulate: remote.accumulate,
     pull: remote.pull,
     push: remote.push,

@@ -24,7 +24,8 @@ export function createTimeLimits(): TimeLimits {
   function arm(due: number, now: number): void {
     clearTimeout(timer);
     timerDue = due;
-    timer = setTimeout(look, Math.max(0, due - now));
+    // The difference of two large numbers may be a little more than what was added.
+    timer = setTimeout(look, Math.min(Math.max(0, due - now), LONGEST_DELAY_MS));
   }
 
   function disarm(): void {

@@ -4,7 +4,7 @@
  */
 import { workerData, type MessagePort } from "node:worker_threads";
 import * as Comlink from "comlink";
-import type { DeviceApi, DeviceSetup } from "../../src/device/api.js";
+import type { DeviceApi, DeviceSetup, StepCall } from "../../src/device/api.js";
 import { createDeviceHost } from "../../src/device/device-host.js";
 import { createDeviceKernels } from "../../src/device/device-kernels.js";
 import { sendErrorCodes } from "../../src/device/error-transfer.js";
@@ -41,6 +41,12 @@ const close = async () => {
 const mortal = new Proxy({ ...host, open, close } satisfies DeviceApi, {
   get(api, method: keyof DeviceApi) {
     if (method === "open" || method === "close") return api[method];
+    if (method === "steps") {
+      return async (steps: readonly StepCall[]) => {
+        const replies = steps.map((call) => meet("step", () => api.step(call)));
+        return Promise.all(replies);
+      };
+    }
     return (argument: never) => meet(method, async () => api[method](argument) as Promise<unknown>);
   },
 });
