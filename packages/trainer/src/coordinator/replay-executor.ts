@@ -11,8 +11,6 @@ import type { Permutations } from "./permutations.js";
 export interface ReplayExecutorOptions {
   /** By device id; in this thread. */
   readonly hosts: readonly DeviceApi[];
-  /** Devices that are there from the start. */
-  readonly present: readonly DeviceId[];
   readonly models: ModelTable;
   readonly modelLength: number;
   readonly permutations: Permutations;
@@ -37,7 +35,7 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
   const { hosts, models, permutations, events } = options;
   const callOf = deviceCallOf(models);
   const queues: Queued[][] = hosts.map(() => []);
-  const alive = hosts.map((_, id) => options.present.includes(id));
+  const alive = hosts.map(() => true);
   let position = 0;
 
   function enqueue(device: DeviceId, queued: Queued): void {
@@ -132,9 +130,6 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
           if (queue.some(({ id }) => id === event.id))
             await catchUp(device, ({ id }) => id === event.id);
         }
-        return;
-      case "joined":
-        alive[event.device.id] = true;
         return;
       case "lost": {
         alive[event.device] = false;
