@@ -42,6 +42,7 @@ enum ScratchName : unsigned {
 
   kColumnSlotsBuffer,  // 4 bytes a feature, all zero between calls
   kDenseBuffer,        // panels and gradients of dense layers
+  kStripesBuffer,      // where stripes of features begin in each row
   kMicroBatchBuffer,   // activations and derivatives of one step
 
   // A run of names for each batch slot, counted by SlotBuffer.

@@ -40,10 +40,14 @@ HETEROSGD_LOCAL void gather_rows(const Batch& batch, Range rows, const Layer& la
   }
 }
 
-// Threads split the rows.
+// Threads split the rows, if they are many.
 HETEROSGD_LOCAL void gather(Device& device, const Batch& batch, const Layer& layer,
                             Activation activation, float* out) {
   const size_t threads = device.pool.threads();
+  if (threads == 1 || !is_worth_sharing(batch.non_zeros * layer.outputs)) {
+    gather_rows(batch, {0, batch.rows}, layer, activation, out);
+    return;
+  }
   parallel(device.pool, [&](size_t thread) {
     gather_rows(batch, share_rows(batch, thread, threads), layer, activation, out);
   });

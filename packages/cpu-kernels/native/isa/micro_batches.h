@@ -91,8 +91,8 @@ HETEROSGD_LOCAL bool micro_step(const MicroTask& task, size_t thread, const Micr
     at = before;
   }
   const Layer& first = task.layers[0];
-  scatter_columns(batch, first.outputs, task.activation, buffers.outputs, buffers.d_outputs,
-                  in_place(first, scale), {0, first.outputs});
+  scatter_alone(batch, first.outputs, task.activation, buffers.outputs, buffers.d_outputs,
+                in_place(first, scale));
   return true;
 }
 

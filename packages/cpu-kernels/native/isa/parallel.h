@@ -17,6 +17,10 @@ HETEROSGD_INLINE void parallel(ThreadPool& pool, Work&& work) {
   pool.run([](void* c, size_t thread) { static_cast<Context*>(c)->work(thread); }, &context);
 }
 
+// Whether so many products and sums in the first layer are worth waking another thread for: below
+// about ten microseconds of work its help is over before it has begun.
+HETEROSGD_INLINE bool is_worth_sharing(size_t products) { return products >= size_t{1} << 17; }
+
 // The part of `count` things, in multiples of `unit`, that one thread takes.
 struct Range {
   size_t begin;

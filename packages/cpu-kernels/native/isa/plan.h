@@ -3,6 +3,7 @@
 
 #include "dense.h"
 #include "output.h"
+#include "stripes.h"
 #include "top_k.h"
 
 namespace heterosgd {
@@ -18,6 +19,9 @@ HETEROSGD_LOCAL void plan(size_t threads, Scratch& scratch, const Plan& plan) {
     const Layer layer{nullptr, nullptr, plan.widths[i], plan.widths[i + 1]};
     if (!prepare_dense(scratch, threads, plan.rows, layer)) return;
   }
+  Stripes stripes;
+  const bool divides = threads > 1 && !plan.with_rule;
+  if (divides && !take_stripes(plan.rows, threads, scratch, &stripes)) return;
   Batch batch{};
   batch.rows = static_cast<uint32_t>(plan.rows);
   batch.label_offsets = plan.no_labels;
