@@ -1,5 +1,6 @@
 #include "thread_pool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -21,9 +22,15 @@ namespace heterosgd {
 
 namespace {
 
-// How long to look before sleeping: about the time from one operation's end to the next one's start
-// in a training step, and below what a wake-up costs.
-constexpr std::chrono::nanoseconds kSpin{10000};
+using Clock = std::chrono::steady_clock;
+using Nanoseconds = std::chrono::nanoseconds;
+
+// How long to look before sleeping. The least is about the time from one operation's end to the
+// next one's start in a training step, the most is about what a wake-up costs on a virtual machine.
+// Between them a gate goes by what its last waits would have needed: where threads share a
+// processor with others, looking longer does not help.
+constexpr int64_t kLeastSpin = 10000;
+constexpr int64_t kMostSpin = 100000;
 
 void pause() {
 #if defined(__x86_64__)
@@ -46,16 +53,24 @@ class alignas(64) Gate {
   uint32_t load() const { return value_.load(std::memory_order_acquire); }
 
   void wait_while(uint32_t old) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
+    const auto waited = [&] { return Nanoseconds(Clock::now() - start).count(); };
+    const int64_t spin = spin_.load(std::memory_order_relaxed);
+    int64_t time = 0;
     do {
       for (int i = 0; i < 32; i++) {
         if (load() != old) return;
         pause();
       }
-    } while (std::chrono::steady_clock::now() - start < kSpin);
+      time = waited();
+      // Whoever is waited for may need this processor.
+      if (time > kLeastSpin) std::this_thread::yield();
+    } while (time < spin);
     sleepers_.fetch_add(1);
     while (value_.load() == old) sleep(old);
     sleepers_.fetch_sub(1);
+    const int64_t next = waited() < kMostSpin ? spin * 2 : spin / 2;
+    spin_.store(std::min(std::max(next, kLeastSpin), kMostSpin), std::memory_order_relaxed);
   }
 
   void advance() {
@@ -85,6 +100,7 @@ class alignas(64) Gate {
 #endif
   std::atomic<uint32_t> value_{0};
   std::atomic<uint32_t> sleepers_{0};
+  std::atomic<int64_t> spin_{kMostSpin};
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ class ThreadPool {
   // round. Only one run at a time, and not from within a run.
   void run(Function function, void* context);
 
-  // Within a run: waits until every thread has called this equally often. Spins for a few
-  // microseconds, then sleeps, so that threads that share a processor with others lose no time.
+  // Within a run: waits until every thread has called this equally often. Spins for
+  // a while, then sleeps, so that threads that share a processor with others lose little time.
   void barrier();
 
  private:
