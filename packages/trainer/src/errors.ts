@@ -12,7 +12,8 @@ export type TrainerErrorCode =
   | "DATA_MISMATCH"
   | "RUN_EXISTS"
   | "RUN_FOLDER"
-  | "REPLAY_MISMATCH";
+  | "REPLAY_MISMATCH"
+  | "PROFILE";
 
 /** An expected failure of a run, with a code to act on and a message for a person. */
 export class TrainerError extends Error {

@@ -41,5 +41,23 @@ export {
 export { replay, type ReplayOptions } from "./run/replay.js";
 export type { Patience, StopRules } from "./run/stop-rules.js";
 export { metricValue, parseTarget, type Target } from "./run/target.js";
-export type { EndRecord, EvaluationRecord, RunEvent, StartRecord } from "./run/run-event.js";
+export type {
+  EndRecord,
+  EvaluationRecord,
+  RunEvent,
+  SimulationRecord,
+  StartRecord,
+} from "./run/run-event.js";
 export type { DeviceSummary } from "./run/tally.js";
+export { simulate, type SimulateOptions } from "./simulate/simulate.js";
+export { builtInProfiles } from "./simulate/built-in-profiles.js";
+export {
+  checkProfile,
+  type KindProfile,
+  type Link,
+  type Profile,
+  type ProfileDevice,
+  type ProfileNetwork,
+  type SpeedPlan,
+} from "./simulate/profile.js";
+export { formatSimulatedDevice, parseSimulatedDevices } from "./simulate/simulated-devices.js";

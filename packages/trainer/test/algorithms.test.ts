@@ -4,13 +4,12 @@ import { algorithms, countRows } from "@heterosgd/scheduler";
 import { describe, expect, test } from "vitest";
 import type { RunEvent, TrainOptions } from "../src/index.js";
 import { builtTrainer } from "./built.js";
-import { names, raceFree, small, smallPolicy } from "./small-algorithms.js";
+import { epochsOf, names, raceFree, small, smallPolicy } from "./small-algorithms.js";
 import { devicesOf, ofPolicy, options, recorded } from "./small-run.js";
 
 const { parseDevices, replay, train } = await builtTrainer();
 
 const ROWS = 1000;
-const EPOCHS = 4;
 
 test("each algorithm of the registry is tried here", () => {
   expect(Object.keys(small).toSorted()).toEqual(names.toSorted());
@@ -30,23 +29,25 @@ function lossOf(events: readonly RunEvent[], epoch: number): number {
 }
 
 describe.each(names)("%s", (name) => {
+  const epochs = epochsOf(name);
+
   test("trains every row once an epoch on both devices, and learns", async () => {
     const { result, events } = await recorded(setup(name));
     expect(result.reason).toBe("epochs");
-    const times = new Uint8Array(EPOCHS * ROWS);
+    const times = new Uint8Array(epochs * ROWS);
     for (const { rows } of dones(events)) {
       for (const { epoch, start, count } of rows) {
         for (let row = start; row < start + count; row++) times[epoch * ROWS + row]!++;
       }
     }
     expect(times.every((count) => count === 1)).toBe(true);
-    expect(lossOf(events, EPOCHS - 1)).toBeLessThan(0.7 * lossOf(events, 0));
+    expect(lossOf(events, epochs - 1)).toBeLessThan(0.7 * lossOf(events, 0));
     expect(result.metrics!.precision[0]).toBeGreaterThan(0.6);
 
     const reports = events.flatMap((event) =>
       event.type === "merge" || event.type === "round" ? [event] : [],
     );
-    expect(reports.reduce((sum, { rows }) => sum + rows, 0)).toBe(EPOCHS * ROWS);
+    expect(reports.reduce((sum, { rows }) => sum + rows, 0)).toBe(epochs * ROWS);
     for (const device of result.devices) {
       const own = reports.flatMap(({ devices }) =>
         devices.filter((report) => report.device === device.device),
@@ -102,7 +103,7 @@ describe("algorithms on one shared model", () => {
         ...setup(name),
         kernels: kernels as "plain" | "wasm" | "native",
       });
-      expect(lossOf(events, EPOCHS - 1)).toBeLessThan(0.7 * lossOf(events, 0));
+      expect(lossOf(events, epochsOf(name) - 1)).toBeLessThan(0.7 * lossOf(events, 0));
       expect(result.devices.every(({ updates }) => updates > 0)).toBe(true);
     },
   );
@@ -110,13 +111,15 @@ describe("algorithms on one shared model", () => {
   test.runIf(nativeSupport().available)("threads of one device step without locks", async () => {
     const { result } = await recorded({ ...setup("hogwild"), devices: parseDevices("cpu:2,cpu") });
     expect(result.metrics!.precision[0]).toBeGreaterThan(0.6);
-    expect(result.devices[0]!.updates + result.devices[1]!.updates).toBe(EPOCHS * ROWS);
+    expect(result.devices[0]!.updates + result.devices[1]!.updates).toBe(
+      epochsOf("hogwild") * ROWS,
+    );
   });
 
   test("Hogwild takes an optimiser with a state", async () => {
     const rule = { name: "adagrad", epsilon: 1e-8 } as const;
     const { events } = await recorded({ ...setup("hogwild"), rule });
-    expect(lossOf(events, EPOCHS - 1)).toBeLessThan(0.7 * lossOf(events, 0));
+    expect(lossOf(events, epochsOf("hogwild") - 1)).toBeLessThan(0.7 * lossOf(events, 0));
   });
 
   test("an accelerator is refused by an algorithm for hosts alone", async () => {

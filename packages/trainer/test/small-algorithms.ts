@@ -5,6 +5,8 @@ import { algorithms, type OptionValue, type Policy, type RunOptions } from "@het
 interface Small {
   readonly devices: string;
   readonly rate: number;
+  /** Default: 4. */
+  readonly epochs?: number;
   readonly own: Readonly<Record<string, OptionValue>>;
 }
 
@@ -13,7 +15,8 @@ const mixed = "cpu,cpu:role=accelerator@0.6";
 
 export const small: Readonly<Record<string, Small>> = {
   "adaptive-sgd": { devices: pair, rate: 1, own: { batch: 32, megaBatch: 250 } },
-  "abs-sgd": { devices: pair, rate: 1, own: { microBatch: 8 } },
+  // On a busy machine its updates are few and of many rows.
+  "abs-sgd": { devices: pair, rate: 2, epochs: 12, own: { microBatch: 8 } },
   hogbatch: { devices: mixed, rate: 0.1, own: { acceleratorBatch: 64, messageRows: 16 } },
   "adaptive-hogbatch": {
     devices: mixed,
@@ -35,13 +38,15 @@ export const names = Object.keys(algorithms);
 /** Those whose parameters don't depend on who is first to change them. */
 export const raceFree = names.filter((name) => algorithms[name]?.races === false);
 
+export const epochsOf = (name: string) => small[name]!.epochs ?? 4;
+
 export function smallPolicy(
   name: string,
   { rate = small[name]!.rate, ...run }: Partial<RunOptions> & { readonly rate?: number } = {},
 ): Policy {
   const algorithm = algorithms[name]!;
   return algorithm.create({
-    epochs: 4,
+    epochs: epochsOf(name),
     schedule: { kind: "inverse", rate, decay: 0.1 },
     own: small[name]!.own,
     ...(algorithm.needsMerge ? { merge: normalizedMerge({ momentum: 0.3 }) } : {}),

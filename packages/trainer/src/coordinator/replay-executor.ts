@@ -11,6 +11,8 @@ import type { Permutations } from "./permutations.js";
 export interface ReplayExecutorOptions {
   /** By device id; in this thread. */
   readonly hosts: readonly DeviceApi[];
+  /** Devices that are there from the start. */
+  readonly present: readonly DeviceId[];
   readonly models: ModelTable;
   readonly modelLength: number;
   readonly permutations: Permutations;
@@ -35,7 +37,7 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
   const { hosts, models, permutations, events } = options;
   const callOf = deviceCallOf(models);
   const queues: Queued[][] = hosts.map(() => []);
-  const alive = hosts.map(() => true);
+  const alive = hosts.map((_, id) => options.present.includes(id));
   let position = 0;
 
   function enqueue(device: DeviceId, queued: Queued): void {
@@ -130,6 +132,9 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
           if (queue.some(({ id }) => id === event.id))
             await catchUp(device, ({ id }) => id === event.id);
         }
+        return;
+      case "joined":
+        alive[event.device.id] = true;
         return;
       case "lost": {
         alive[event.device] = false;

@@ -4,21 +4,13 @@
  * which they were issued, and the recorded answers say how far it had come. The parameters come out
  * equal to the last bit, whatever the timing of the real run was.
  */
-import { initialise, parameterLayout, rowNorm } from "@heterosgd/model";
-import type { PolicyEvent } from "@heterosgd/scheduler";
+import { parameterLayout } from "@heterosgd/model";
+import type { DeviceInfo, PolicyEvent } from "@heterosgd/scheduler";
 import { coordinate } from "../coordinator/coordinate.js";
-import {
-  attachCall,
-  collectModels,
-  ownModelCounts,
-  takeSharedModels,
-} from "../coordinator/device-models.js";
+import { openHosts } from "../coordinator/open-hosts.js";
 import { createPermutations } from "../coordinator/permutations.js";
 import { createReplayExecutor } from "../coordinator/replay-executor.js";
-import type { DeviceApi, DeviceOpened } from "../device/api.js";
-import { createDeviceHost } from "../device/device-host.js";
-import { createDeviceKernels, plainKernels } from "../device/device-kernels.js";
-import { createKernelMemory, kernelsSetup } from "../device/kernel-memory.js";
+import { plainKernels } from "../device/device-kernels.js";
 import { batchLimits, bufferRows } from "./batch-limits.js";
 import { deviceInfo } from "./device-info.js";
 import type { StartRecord } from "./run-event.js";
@@ -47,60 +39,46 @@ export interface ReplayOptions extends Pick<
  */
 export async function replay(options: ReplayOptions): Promise<Float32Array> {
   const { train, shape, rule, policy, seed, initialScale = 1 } = options;
-  const { maxBatchRows } = policy;
   const layout = parameterLayout(shape);
-  const kernels =
-    typeof options.devices === "number"
-      ? Array.from({ length: options.devices }, () => plainKernels)
-      : options.devices.map(({ runs = plainKernels }) => runs);
-  const roles = typeof options.devices === "number" ? [] : options.devices.map(({ role }) => role);
-  const infos = kernels.map(({ threads }, id) =>
-    deviceInfo(id, maxBatchRows, { threads, role: roles[id] ?? "host" }),
+  const started = recordedDevices(options.devices);
+  const infos = started.map(
+    ({ info, runs = plainKernels }, id): DeviceInfo =>
+      info ?? deviceInfo(id, policy.maxBatchRows, { threads: runs.threads, role: "host" }),
   );
-  const memory = createKernelMemory(kernels);
-  const names = policy.models(infos);
-
-  const hosts: DeviceApi[] = [];
-  const opened: DeviceOpened[] = [];
-  for (const { id } of infos) {
-    const host = createDeviceHost({
-      createKernels: (setup) => createDeviceKernels(setup.kernels),
-      now: () => 0,
-      idle: () => undefined,
-    });
-    hosts.push(host);
-    opened.push(
-      await host.open({
-        ...ownModelCounts(names, id),
-        id,
-        kernels: kernelsSetup(kernels[id]!, memory),
-        speed: 1,
-        shape,
-        rule,
-        train: train.buffer,
-        evaluation: null,
-        limits: batchLimits(bufferRows(policy, train, null), [train]),
-        cutoffs: [1],
-      }),
-    );
-  }
-  const shared = takeSharedModels(names, shape, rule, memory);
-  const models = collectModels(names, opened, shared);
-  for (const { id } of infos) await hosts[id]!.attach(attachCall(models, names, id));
-  initialise(layout, models.memory("global").parameters, seed, {
-    rowNorm: rowNorm(train.features),
-    scale: initialScale,
+  const open = await openHosts({
+    kernels: started.map(({ runs = plainKernels }) => runs),
+    shape,
+    rule,
+    train,
+    evaluation: null,
+    limits: batchLimits(bufferRows(policy, train, null), [train]),
+    cutoffs: [1],
+    models: policy.models(infos),
+    seed,
+    initialScale,
   });
-
+  const { hosts, models } = open;
   const permutations = createPermutations(train.rows, seed, (order) => {
     for (const host of hosts) void host.addPermutation(order);
   });
-  const setup = { devices: infos, rows: train.rows, parameters: layout.parameterCount };
   const { events } = options;
+  const joining = new Set(events.flatMap((e) => (e.type === "joined" ? [e.device.id] : [])));
+  const devices = infos.filter(({ id }) => !joining.has(id));
+  const setup = { devices, rows: train.rows, parameters: layout.parameterCount };
+  const modelLength = layout.length;
+  const present = devices.map(({ id }) => id);
   await coordinate(
     policy,
     setup,
-    createReplayExecutor({ hosts, models, modelLength: layout.length, permutations, events }),
+    createReplayExecutor({ hosts, present, models, modelLength, permutations, events }),
   );
-  return models.memory("global").parameters;
+  const parameters = models.memory("global").parameters.slice();
+  await open.close();
+  return parameters;
+}
+
+function recordedDevices(
+  devices: ReplayOptions["devices"],
+): readonly Pick<StartRecord["devices"][number], "info" | "runs">[] {
+  return typeof devices === "number" ? Array.from({ length: devices }, () => ({})) : devices;
 }

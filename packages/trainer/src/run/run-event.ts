@@ -1,8 +1,18 @@
 import type { Metrics, ModelShape } from "@heterosgd/model";
-import type { PolicyEvent, Report, StopReason } from "@heterosgd/scheduler";
+import type { DeviceInfo, PolicyEvent, Report, StopReason } from "@heterosgd/scheduler";
 import type { KernelsDescription } from "../device/device-kernels.js";
-import type { DeviceRole } from "../device/device-spec.js";
+import type { ProfileDevice } from "../simulate/profile.js";
 import type { DeviceSummary } from "./tally.js";
+
+/** What a simulated run's times come from. */
+export interface SimulationRecord {
+  readonly profile: string;
+  /** Whether its numbers were measured; else they are assumptions. */
+  readonly measured: boolean;
+  readonly devices: readonly ProfileDevice[];
+  /** Whether evaluations take time. */
+  readonly countsEvaluation: boolean;
+}
 
 /** The first line of a run's event stream. */
 export interface StartRecord {
@@ -20,9 +30,11 @@ export interface StartRecord {
     readonly kernels: string;
     /** What they are, for running the same again; not there in older recordings: plain ones. */
     readonly runs?: KernelsDescription;
-    /** Its part, where that is not a host's. */
-    readonly role?: DeviceRole;
+    /** What the policy knows of it; not there in older recordings. */
+    readonly info?: DeviceInfo;
   }[];
+  /** Where times are a simulator's: by which profile. */
+  readonly simulated?: SimulationRecord;
   /** Why no native kernels run, where whatever there is was asked for; else null. */
   readonly nativeUnavailable?: string | null;
 }

@@ -1,4 +1,3 @@
-import { l2Norm } from "@heterosgd/merge";
 import {
   defaultCutoffs,
   initialise,
@@ -23,6 +22,7 @@ import { requireOptimizer } from "./algorithm-fit.js";
 import { batchLimits, bufferRows } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
 import { chooseKernels, type ChosenKernels, type KernelsOptions } from "./choose-kernels.js";
+import { allFinite, diverged } from "./finite.js";
 import { noDevices } from "./no-devices.js";
 import type { RunEvent } from "./run-event.js";
 import { createTally, type DeviceSummary, type Tally } from "./tally.js";
@@ -192,7 +192,7 @@ async function trainOn(
       name,
       kernels,
       runs: chosen.devices[device]!,
-      ...(infos[device]!.role === undefined ? {} : { role: infos[device]!.role }),
+      info: infos[device]!,
     })),
     nativeUnavailable: chosen.nativeUnavailable,
   });
@@ -229,18 +229,6 @@ async function trainOn(
 }
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-
-/** Whether all of a model's elements are finite: the sum of their squares is then, in float64. */
-function allFinite(parameters: Float32Array): boolean {
-  return Number.isFinite(l2Norm(parameters));
-}
-
-function diverged(): TrainerError {
-  return new TrainerError(
-    "DIVERGED",
-    "training has diverged: the last merge has made parameters that are not finite; try a smaller learning rate",
-  );
-}
 
 /**
  * Posts a finish when the time is up or the signal comes; returns how to stop watching for them.

@@ -1,0 +1,247 @@
+/**
+ * Carries a policy's commands out in this thread, on a virtual clock: real arithmetic, simulated
+ * time. Work reads the parameters as they are when it begins, and shows when it is complete.
+ */
+import type { MetricSums } from "@heterosgd/model";
+import {
+  countRows,
+  type AccumulateCommand,
+  type BlendCommand,
+  type DeviceId,
+  type EvaluateCommand,
+  type PolicyEvent,
+  type PullCommand,
+  type StepCommand,
+} from "@heterosgd/scheduler";
+import { deviceCallOf, mostUpdates } from "../coordinator/device-call-of.js";
+import type { ExecutableCommand, Executor } from "../coordinator/executor.js";
+import type { ModelTable } from "../coordinator/model-table.js";
+import type { Permutations } from "../coordinator/permutations.js";
+import type { StepReply } from "../device/api.js";
+import { TrainerError } from "../errors.js";
+import { createBlends } from "./blends.js";
+import type { Clock } from "./clock.js";
+import { createDeferredStep, createScratch } from "./deferred-step.js";
+import type { SimulatedDevice } from "./simulated-device.js";
+import { transferSeconds } from "./timing.js";
+
+export interface SimulationExecutorOptions {
+  readonly clock: Clock;
+  /** By device id; those that join later too. */
+  readonly devices: readonly SimulatedDevice[];
+  readonly models: ModelTable;
+  readonly modelLength: number;
+  /** Of parameters and optimiser state together. */
+  readonly modelBytes: number;
+  readonly permutations: Permutations;
+  readonly evaluationRows: number;
+  /** Virtual seconds of an evaluation. */
+  readonly evaluationSeconds: () => number;
+  readonly onEvaluated: (id: number, sums: MetricSums) => void;
+  /** Looked at between events. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface SimulationExecutor extends Executor {
+  /** Puts an event of the coordinator's own in line. */
+  post(event: PolicyEvent): void;
+  join(device: DeviceId): void;
+  lose(device: DeviceId, reason: string): void;
+}
+
+/** Real milliseconds between two looks at what else the process has to do. */
+const YIELD_MS = 50;
+
+export function createSimulationExecutor(options: SimulationExecutorOptions): SimulationExecutor {
+  const { clock, devices, models, modelBytes, permutations } = options;
+  const callOf = deviceCallOf(models);
+  const events: PolicyEvent[] = [];
+  const scratch = createScratch();
+  const deferred = devices.map(() => createDeferredStep(scratch));
+  /** Slots of models that a reduction has left with every device. */
+  const everywhere = new Set([models.slot("global")]);
+  let lastYield = performance.now();
+  let interrupted = false;
+
+  const blends = createBlends(clock, devices, modelBytes, (command) => {
+    const slot = models.slot(command.target);
+    // Straight onto `global` goes what one device has made, over its link alone.
+    if (command.target === "global") everywhere.delete(slot);
+    else everywhere.add(slot);
+    events.push({ type: "blended", id: command.id });
+  });
+
+  function train(
+    command: StepCommand | AccumulateCommand,
+    work: () => Promise<{ reply: StepReply; land: () => void }>,
+  ): void {
+    const { device: id, rows } = command;
+    const { timing, give } = devices[id]!;
+    const count = countRows(rows);
+    const size = command.type === "step" ? (command.microBatchRows ?? count) : count;
+    give({
+      activity: "training",
+      dropped: () => permutations.release(rows),
+      async begin() {
+        const began = clock.now();
+        const { reply, land } = await work();
+        const { nonZeros, loss } = reply;
+        if (!Number.isFinite(loss)) throw diverged(command, loss);
+        const until = timing.finish(began, {
+          rows: count,
+          nonZeros,
+          updates: Math.ceil(count / size),
+        });
+        const seconds = until - began;
+        return {
+          until,
+          land() {
+            land();
+            permutations.release(rows);
+            events.push({ type: "done", device: id, rows, nonZeros, seconds, loss });
+          },
+        };
+      },
+    });
+  }
+
+  function step(command: StepCommand): void {
+    const { host } = devices[command.device]!;
+    const call = callOf.step(command, permutations.hold(command.rows));
+    const isShared = !command.model.includes(":");
+    train(command, async () => {
+      if (!isShared) return { reply: await host.step(call), land: () => undefined };
+      const memory = models.slots[call.model]!;
+      everywhere.delete(call.model);
+      const { result, land } = await deferred[command.device]!.take(memory, () => host.step(call));
+      return { reply: result, land };
+    });
+  }
+
+  function accumulate(command: AccumulateCommand): void {
+    const { host } = devices[command.device]!;
+    const call = callOf.accumulate(command, permutations.hold(command.rows));
+    train(command, async () => ({ reply: await host.accumulate(call), land: () => undefined }));
+  }
+
+  function pull({ device }: PullCommand): void {
+    const { host, timing, give } = devices[device]!;
+    const slot = models.slot("global");
+    give({
+      activity: "merging",
+      async begin() {
+        await host.pull(slot);
+        const seconds = everywhere.has(slot) ? 0 : transferSeconds(timing.link, modelBytes);
+        return { until: clock.now() + seconds, land: () => undefined };
+      },
+    });
+  }
+
+  function blend(command: BlendCommand): void {
+    const call = callOf.blend(command);
+    const updates = mostUpdates(models, command.stateTerms);
+    blends.begin(command, async () => {
+      const { host } = devices.find((device) => device.isThere()) ?? devices[0]!;
+      await host.blend({ ...call, start: 0, end: options.modelLength, journal: null });
+      if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
+    });
+  }
+
+  function evaluate({ id }: EvaluateCommand): void {
+    const model = models.slot("global");
+    clock.schedule(clock.now() + options.evaluationSeconds(), async () => {
+      const count = options.evaluationRows;
+      if (count > 0) {
+        const { sums } = await devices[0]!.host.evaluate({ model, start: 0, count });
+        options.onEvaluated(id, sums);
+      }
+      events.push({ type: "evaluated", id });
+    });
+  }
+
+  function execute(command: ExecutableCommand): void {
+    switch (command.type) {
+      case "step":
+        return step(command);
+      case "accumulate":
+        return accumulate(command);
+      case "pull":
+        return pull(command);
+      case "push": {
+        const { device } = command;
+        const { host, give } = devices[device]!;
+        const call = callOf.push(command);
+        return give({
+          activity: "merging",
+          begin: () => ({
+            until: clock.now(),
+            async land() {
+              const { norm } = await host.push(call);
+              events.push({ type: "pushed", device, norm });
+            },
+          }),
+        });
+      }
+      case "apply": {
+        const { device } = command;
+        const { host, timing, give } = devices[device]!;
+        const call = callOf.apply(command);
+        return give({
+          activity: "merging",
+          begin: () => ({
+            until: clock.now() + transferSeconds(timing.link, modelBytes),
+            async land() {
+              await host.apply(call);
+              everywhere.delete(call.target);
+              events.push({ type: "applied", device });
+            },
+          }),
+        });
+      }
+      case "blend":
+        return blend(command);
+      case "rotate":
+        return models.rotate(command.names);
+      case "evaluate":
+        return evaluate(command);
+    }
+  }
+
+  return {
+    execute,
+    post: (event) => void events.push(event),
+    join(id) {
+      devices[id]!.arrive();
+      events.push({ type: "joined", device: devices[id]!.info });
+    },
+    lose(id, reason) {
+      devices[id]!.leave();
+      events.push({ type: "lost", device: id, reason });
+      blends.lost(id);
+    },
+    async next() {
+      for (;;) {
+        // Timers and signals get their turn.
+        if (performance.now() - lastYield > YIELD_MS) {
+          await new Promise((resolve) => setImmediate(resolve));
+          lastYield = performance.now();
+        }
+        if (options.signal?.aborted === true && !interrupted) {
+          interrupted = true;
+          events.push({ type: "finish", reason: "signal" });
+        }
+        const event = events.shift();
+        if (event !== undefined) return event;
+        if (!(await clock.advance())) throw new Error("nothing is left to happen");
+      }
+    },
+  };
+}
+
+function diverged({ device, rows }: StepCommand | AccumulateCommand, loss: number): TrainerError {
+  const epoch = (rows[0]?.epoch ?? 0) + 1;
+  return new TrainerError(
+    "DIVERGED",
+    `training has diverged: the loss is ${loss} on device ${device} in epoch ${epoch}; try a smaller learning rate`,
+  );
+}
