@@ -1,5 +1,5 @@
 /** The notes in a model file that say how to read more data for it, and where it comes from. */
-import type { TrainConfig } from "./config/schema.js";
+import { profileNames, type TrainConfig } from "./config/schema.js";
 import type { ReadingOptions, TrainingData } from "./data.js";
 
 export interface ModelNotes {
@@ -21,14 +21,16 @@ export function notesFor(
     labelNames: _names,
     out: _out,
     force: _force,
+    profile,
     ...rest
   } = config;
+  const isNamed = profile !== null && profileNames.includes(profile);
   return {
     ...facts,
     format: data.format,
     indexBase: String(config.indexBase ?? 1),
     labelValues: data.labelValues,
-    config: JSON.stringify(rest),
+    config: JSON.stringify(isNamed ? { ...rest, profile } : rest),
   };
 }
 

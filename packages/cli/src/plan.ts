@@ -8,10 +8,13 @@ import {
   estimateMemory,
   formatDevice,
   parseDevices,
+  parseSimulatedDevices,
   parseTarget,
   type ChosenKernels,
   type DeviceSpec,
   type MemoryEstimate,
+  type Profile,
+  type ProfileDevice,
   type TrainOptions,
 } from "@heterosgd/trainer";
 import { createPolicy } from "./algorithms.js";
@@ -29,7 +32,14 @@ export interface Plan {
   readonly parameters: number;
   readonly kernels: ChosenKernels;
   readonly options: Omit<TrainOptions, "signal" | "onEvent">;
+  /** What stands in for the devices, null for a real run. */
+  readonly simulation: Simulation | null;
   readonly memory: RunMemory;
+}
+
+export interface Simulation {
+  readonly profile: Profile;
+  readonly devices: readonly ProfileDevice[];
 }
 
 /** What a run takes, in bytes, the devices' threads in the total too. */
@@ -47,8 +57,8 @@ export function devicesFor(text: string): readonly DeviceSpec[] {
  *
  * @throws TrainerError DEVICE_SPEC, KERNELS_UNAVAILABLE, BAD_OPTION; SchedulerError, MergeError INVALID_OPTION
  */
-export function checkEarly(config: DecidedConfig): void {
-  chooseKernels(devicesFor(config.devices), config);
+export function checkEarly(config: DecidedConfig, profile: Profile | null = null): void {
+  chooseKernels(devicesOf(config, simulationOf(config, profile)), config);
   if (config.target !== null) parseTarget(config.target);
   createPolicy(config);
 }
@@ -59,13 +69,40 @@ const THREAD_BYTES = 20 * 2 ** 20;
 /** Elements that an array has room for. */
 const MOST_PARAMETERS = 2 ** 32;
 
-/** @throws CliError CONFLICT if the data does not go with the configuration. */
-export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
-  const devices = devicesFor(decided.devices);
+/** The simulated devices of a configuration. @throws TrainerError DEVICE_SPEC */
+function simulationOf({ devices }: DecidedConfig, profile: Profile | null): Simulation | null {
+  if (profile === null) return null;
+  const named = devices === "auto" ? profile.devices : parseSimulatedDevices(devices, profile);
+  return { profile, devices: named };
+}
+
+/** The devices that a configuration names; one that computes for each simulated one. */
+function devicesOf({ devices }: DecidedConfig, simulation: Simulation | null) {
+  if (simulation === null) return devicesFor(devices);
+  const { kinds } = simulation.profile;
+  return simulation.devices.map(({ kind, role = kinds[kind]?.role ?? "host" }): DeviceSpec => ({
+    kind: "cpu",
+    threads: 1,
+    speed: 1,
+    role,
+  }));
+}
+
+/**
+ * @param profile - of the devices that are simulated, null for real ones.
+ * @throws CliError CONFLICT if the data does not go with the configuration.
+ */
+export function planRun(
+  decided: DecidedConfig,
+  data: TrainingData,
+  profile: Profile | null = null,
+): Plan {
+  const simulation = simulationOf(decided, profile);
+  const devices = devicesOf(decided, simulation);
   const config: DecidedConfig = {
     ...decided,
     // By name, so that the stored configuration means the same on another machine.
-    devices: devices.map(formatDevice).join(","),
+    ...(simulation === null ? { devices: devices.map(formatDevice).join(",") } : {}),
   };
   const shape: ModelShape = {
     features: data.train.features.columns,
@@ -106,10 +143,19 @@ export function planRun(decided: DecidedConfig, data: TrainingData): Plan {
     ...(config.patience === null ? {} : { patience: { evaluations: config.patience } }),
   };
   const estimate = estimateMemory(options);
-  const threads = THREAD_BYTES * devices.length;
+  const threads = simulation === null ? THREAD_BYTES * devices.length : 0;
   const memory = { ...estimate, threads, total: estimate.total + threads };
   const kernels = chooseKernels(devices, config);
-  return { config, data, shape, parameters: layout.parameterCount, kernels, options, memory };
+  return {
+    config,
+    data,
+    shape,
+    parameters: layout.parameterCount,
+    kernels,
+    options,
+    simulation,
+    memory,
+  };
 }
 
 function withCutoff(cutoffs: readonly number[], k: number): readonly number[] {

@@ -14,6 +14,7 @@ import {
   evalSchema,
   inspectSchema,
   predictSchema,
+  realSchema,
   trainSchema,
   type OptionSchema,
 } from "./config/schema.js";
@@ -83,7 +84,7 @@ function createProgram(run: (flags: Flags, work: Work) => Promise<void>): Comman
   };
 
   addOutputOptions(
-    verb("train [file]", "Train a model on a data file.", trainSchema)
+    verb("train [file]", "Train a model on a data file.", realSchema)
       .optionsGroup("Configuration:")
       .option("-c, --config <file>", "JSON file with any of these options; flags win over it.")
       .option(
@@ -104,7 +105,34 @@ Examples:
     )
     .action((file: string | undefined, flags: Flags) =>
       run(flags, async (output) =>
-        (await import("./commands/train.js")).trainCommand(file, flags, output),
+        (await import("./commands/train.js")).trainCommand("train", file, flags, output),
+      ),
+    );
+
+  addOutputOptions(
+    verb(
+      "simulate [file]",
+      "Train a model on simulated devices: real arithmetic, and times from a profile.",
+      trainSchema,
+    )
+      .optionsGroup("Configuration:")
+      .option("-c, --config <file>", "JSON file with any of these options; flags win over it.")
+      .option("-n, --dry-run", "Check everything, show the plan, and stop."),
+  )
+    .addHelpText(
+      "after",
+      `
+Every time is simulated, and the same options give the same run to the last bit. The profiles that are shipped
+are assumptions, not measurements.
+
+Examples:
+  $ heterosgd simulate --sample --devices gpu,gpu@0.9,gpu@0.8,gpu@0.68
+  $ heterosgd simulate --sample --algorithm abs-sgd --profile cluster-slow --epochs 3
+  $ heterosgd simulate --sample --devices gpu,gpu:leaves=2,gpu:joins=3@0.5`,
+    )
+    .action((file: string | undefined, flags: Flags) =>
+      run(flags, async (output) =>
+        (await import("./commands/train.js")).trainCommand("simulate", file, flags, output),
       ),
     );
 

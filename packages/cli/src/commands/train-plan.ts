@@ -1,7 +1,9 @@
 import { describeShape } from "@heterosgd/model";
 import { counted, formatBytes, formatCount } from "../output/format.js";
+import { formatSimulatedDevice } from "@heterosgd/trainer";
 import { flagName } from "../config/option-text.js";
 import { ownValues } from "../config/own-options.js";
+import { profileWords } from "../output/report.js";
 import { kernelsWords } from "../output/kernels.js";
 import { pairLines } from "../output/table.js";
 import { bytesToTake, type Plan } from "../plan.js";
@@ -27,7 +29,7 @@ export function planLines(plan: Plan, available: number): readonly string[] {
       `${counted(train.rows, "row")}, ${counted(train.features.indices.length, "value")}; ${evaluated}`,
     ],
     ["network", `${describeShape(shape)}; ${formatCount(parameters)} parameters`],
-    ["devices", config.devices],
+    ["devices", devicesWords(plan)],
     ["kernels", kernelsWords(plan.kernels)],
     [
       "algorithm",
@@ -41,6 +43,12 @@ export function planLines(plan: Plan, available: number): readonly string[] {
         `row order ${formatBytes(memory.permutations)}; ${formatBytes(available)} are free`,
     ],
   ]);
+}
+
+function devicesWords({ config, simulation }: Plan): string {
+  if (simulation === null) return config.devices;
+  const names = simulation.devices.map(formatSimulatedDevice).join(",");
+  return `${names}; simulated by ${profileWords(simulation.profile)}`;
 }
 
 /** The algorithm's own options, those left out that it works out by itself. */
@@ -66,6 +74,7 @@ export function planDocument(plan: Plan, available: number): unknown {
     parameters,
     config,
     kernels: plan.kernels,
+    simulation: plan.simulation,
     memory: { ...memory, stillToTake: bytesToTake(plan), available },
   };
 }

@@ -8,6 +8,7 @@ import {
   evaluatedWords,
   metricLines,
   metricsDocument,
+  profileWords,
   reasonWords,
 } from "../output/report.js";
 import { pairLines } from "../output/table.js";
@@ -25,13 +26,17 @@ export function runLines(folder: RunFolder, plan: Plan, result: TrainResult): re
           ...metricLines(metrics).map((text) => ({ text, style: "bold" }) as const),
           { text: evaluatedWords(evaluatedOn, metrics) },
         ];
+  const { simulation } = plan;
   const trained =
-    `${formatCount(rows)} rows in ${formatSeconds(seconds)}, ` +
+    `${formatCount(rows)} rows in ${formatSeconds(seconds)}${simulation === null ? "" : " simulated"}, ` +
     `${formatCount(rows / seconds)} rows/s; ended because ${reasonWords(reason)}`;
   return [
     ...quality,
     { text: "" },
     ...deviceLines(devices).map((text) => ({ text })),
+    ...(simulation === null
+      ? []
+      : [{ text: `All times are simulated, by ${profileWords(simulation.profile)}.` }]),
     { text: "" },
     ...pairLines([
       ["trained", trained],
@@ -77,6 +82,10 @@ export function runDocument(folder: RunFolder, plan: Plan, result: TrainResult):
     metrics: metrics === null ? null : metricsDocument(metrics),
     rows,
     seconds,
+    simulated:
+      plan.simulation === null
+        ? null
+        : { profile: plan.simulation.profile.name, measured: plan.simulation.profile.measured },
     parameters: plan.parameters,
     devices,
     nativeUnavailable: plan.kernels.nativeUnavailable,

@@ -7,7 +7,10 @@ import {
   createRunFolder,
   runFiles,
   salvageOf,
+  simulate,
   train as trainRows,
+  type Profile,
+  type RunEvent,
   type RunFolder,
   type TrainResult,
 } from "@heterosgd/trainer";
@@ -21,6 +24,7 @@ import { formatSeconds, parseDuration } from "../output/format.js";
 import { showLive } from "../output/live.js";
 import type { Line, Output } from "../output/output.js";
 import { checkEarly, checkMemory, planRun, type Plan } from "../plan.js";
+import { readProfile } from "../profile.js";
 import { watchSignals, type Interruption } from "../signals.js";
 import { packageVersion } from "../version.js";
 import { planDocument, planLines } from "./train-plan.js";
@@ -32,8 +36,9 @@ export interface TrainFlags {
   readonly [key: string]: unknown;
 }
 
-/** `heterosgd train [FILE]` */
+/** `heterosgd train [FILE]`, `heterosgd simulate [FILE]` */
 export async function trainCommand(
+  verb: "train" | "simulate",
   file: string | undefined,
   flags: TrainFlags,
   output: Output,
@@ -42,8 +47,10 @@ export async function trainCommand(
   try {
     const config = await configure(file, flags);
     const decided = decide(config);
-    checkEarly(decided);
-    const folder = config.out ?? defaultFolder(decided, new Date());
+    const profile = await profileFor(verb, decided);
+    checkEarly(decided, profile);
+    const suffix = profile === null ? "" : "-simulated";
+    const folder = config.out ?? `${defaultFolder(decided, new Date())}${suffix}`;
     const dryRun = flags.dryRun === true;
     const folderOptions = {
       force: config.force,
@@ -57,7 +64,7 @@ export async function trainCommand(
     const data = await readTrainingData(decided);
     output.detail(`read in ${formatSeconds((performance.now() - began) / 1000)}`);
     for (const notice of data.notices) output.say(`note: ${notice}`);
-    const plan = planRun(decided, data);
+    const plan = planRun(decided, data, profile);
     const available = availableMemory();
     const lines = planLines(plan, available);
     for (const line of lines) {
@@ -78,6 +85,18 @@ export async function trainCommand(
   } finally {
     interruption.stopWatching();
   }
+}
+
+/** What `simulate` takes its times from. */
+async function profileFor(
+  verb: "train" | "simulate",
+  { profile, countEvaluation }: DecidedConfig,
+): Promise<Profile | null> {
+  if (verb === "simulate") return readProfile(profile);
+  if (profile === null && !countEvaluation) return null;
+  throw new CliError("CONFLICT", "a profile of simulated devices is set, but this is a real run", {
+    hint: "heterosgd simulate takes it; unset it (null in the file) to train on real devices",
+  });
 }
 
 async function configure(file: string | undefined, flags: TrainFlags): Promise<TrainConfig> {
@@ -186,18 +205,22 @@ async function trainInFolder(
     maxSteps,
     maxSeconds: maxTime === null ? null : parseDuration(maxTime),
     evaluates: plan.data.evaluation !== null && evaluateEvery !== "never",
+    isSimulated: plan.simulation !== null,
   };
   const view = showLive(output, limits, (text) => folder.log(text));
   interruption.saveFirst();
   try {
-    return await trainRows({
+    const options = {
       ...plan.options,
       signal: interruption.signal,
-      onEvent(event) {
+      onEvent(event: RunEvent) {
         folder.event(event);
         view.event(event);
       },
-    });
+    };
+    if (plan.simulation === null) return await trainRows(options);
+    const { countEvaluation } = plan.config;
+    return await simulate({ ...options, ...plan.simulation, countEvaluation });
   } finally {
     view.close();
   }

@@ -3,7 +3,7 @@ import { CliError } from "../errors.js";
 import { algorithms, type OptionValue } from "@heterosgd/scheduler";
 import { presets } from "../algorithms.js";
 import { optimizers, type Optimizer } from "../optimizers.js";
-import { lookOf, optionsOf } from "./option-text.js";
+import { isPath, optionsOf } from "./option-text.js";
 import { ownOptions, ownValues } from "./own-options.js";
 import { trainSchema, type TrainConfig } from "./schema.js";
 
@@ -133,7 +133,7 @@ export function storedConfig(config: DecidedConfig): TrainConfig {
   const stored: Record<string, unknown> = { ...config, out: null, force: false };
   for (const [key, type] of optionsOf(trainSchema)) {
     const value = stored[key];
-    if (lookOf(type).path && typeof value === "string") stored[key] = resolve(value);
+    if (typeof value === "string" && isPath(type, value)) stored[key] = resolve(value);
   }
   return stored as TrainConfig;
 }

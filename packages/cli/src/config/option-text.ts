@@ -18,6 +18,12 @@ export function lookOf(type: z.ZodType): OptionLook {
   return look;
 }
 
+/** Whether the value names a file. */
+export function isPath(type: z.ZodType, value: string): boolean {
+  const { path, names = [] } = lookOf(type);
+  return path === true && !names.includes(value);
+}
+
 /** What a JSON Schema says of a value; the parts of it that occur here. */
 interface ValueSchema {
   readonly type?: string;

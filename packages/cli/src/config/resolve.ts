@@ -11,7 +11,7 @@ import {
   expectationOf,
   flagName,
   isNullable,
-  lookOf,
+  isPath,
   optionsOf,
   valueFromText,
   variableName,
@@ -98,7 +98,7 @@ export async function fileLayer(schema: OptionSchema, file: string): Promise<Lay
       throw new CliError("UNKNOWN_KEY", `unknown key "${key}" in ${file}`, { hint });
     }
     layer[key] =
-      lookOf(type).path && typeof value === "string" ? resolve(dirname(file), value) : value;
+      typeof value === "string" && isPath(type, value) ? resolve(dirname(file), value) : value;
   }
   return { values: layer, nameOf: (key) => `"${key}" in ${file}` };
 }

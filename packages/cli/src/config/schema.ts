@@ -3,6 +3,7 @@
  * variables, the JSON Schema and the README's table all come from here.
  */
 import { largestLearningRate, type OptionValue } from "@heterosgd/scheduler";
+import { builtInProfiles } from "@heterosgd/trainer";
 import * as z from "zod";
 import {
   algorithmNames,
@@ -21,6 +22,8 @@ export interface OptionLook {
   readonly short?: string;
   /** Names files: relative to the folder of the config file that gives it. */
   readonly path?: true;
+  /** Words that are none, where it does. */
+  readonly names?: readonly string[];
   /** What is accepted, where the type alone cannot say. */
   readonly expected?: string;
 }
@@ -40,6 +43,8 @@ const stopping = "Length of the run";
 const choosing = "Algorithm";
 const own = "Options of algorithms";
 const running = "Devices and output";
+const simulating = "Simulation";
+export const profileNames: readonly string[] = Object.keys(builtInProfiles);
 
 const path = () => z.string().min(1).nullable().default(null);
 const file = { group: data, value: "FILE", path: true } as const;
@@ -262,6 +267,17 @@ const options = {
     "Folder of the run. Automatic: a new one under runs/.",
   ),
   force: option(off(), { group: running }, "Replaces the run that is in the folder."),
+  profile: option(
+    path(),
+    { group: simulating, value: "PROFILE", path: true, names: profileNames },
+    `Of simulate: what is simulated, ${profileNames.join(", ")}, or a JSON file. Automatic: ${profileNames[0]}. ` +
+      "--devices then names devices of its kinds, such as gpu,gpu@0.8, auto those that it has.",
+  ),
+  countEvaluation: option(
+    off(),
+    { group: simulating },
+    "Of simulate: evaluations take simulated time too.",
+  ),
 
   topK: option(
     count().default(5),
@@ -336,6 +352,9 @@ export const evalSchema = trainSchema.pick({
   kernels: true,
   cutoffs: true,
 });
+
+/** What `train` itself can be told on the command line. */
+export const realSchema = trainSchema.omit({ profile: true, countEvaluation: true });
 
 export const predictSchema = trainSchema
   .pick({ ...readingKeys, kernels: true })

@@ -23,7 +23,7 @@ test.each([
 
 test.each([
   [0, "0.0 s"],
-  [0.04, "0.0 s"],
+  [0.04, "40.0 ms"],
   [9.94, "9.9 s"],
   [9.96, "10 s"],
   [59.4, "59 s"],
@@ -31,6 +31,7 @@ test.each([
   [3599.6, "1h00m"],
   [7620, "2h07m"],
   [86_400 * 3 + 3600 * 4, "3d04h"],
+  [0.0123456, "12.3 ms"],
 ])("%d seconds are %s", (seconds, text) => {
   expect(formatSeconds(seconds)).toBe(text);
 });

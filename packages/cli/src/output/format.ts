@@ -42,8 +42,9 @@ export function formatShare(share: number, digits = 1): string {
   return `${(100 * share).toFixed(digits)} %`;
 }
 
-/** Seconds as `0.4 s`, `12 s`, `3m05s`, `2h07m`, `3d04h`. */
+/** Seconds as `12.5 ms`, `0.4 s`, `12 s`, `3m05s`, `2h07m`, `3d04h`. */
 export function formatSeconds(seconds: number): string {
+  if (seconds > 0 && seconds < 0.05) return `${(seconds * 1000).toPrecision(3)} ms`;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;

@@ -5,7 +5,14 @@ import { createOutput } from "./output.js";
 
 afterEach(() => void vi.unstubAllEnvs());
 
-const limits = { rows: 10, epochs: 2, maxSteps: null, maxSeconds: null, evaluates: false };
+const limits = {
+  rows: 10,
+  epochs: 2,
+  maxSteps: null,
+  maxSeconds: null,
+  evaluates: false,
+  isSimulated: false,
+};
 const start = {
   at: 0,
   type: "start",

@@ -25,7 +25,12 @@ export function showLive(
 ): LiveView {
   const progress = createProgress(limits);
   const began = performance.now();
-  const seconds = () => (performance.now() - began) / 1000;
+  const real = () => (performance.now() - began) / 1000;
+  let latest = 0;
+  /** The run's own clock. */
+  const seconds = () => (limits.isSimulated ? latest : real());
+  /** When an event came, on the clock of people who watch. */
+  const cameAt = (at: number) => (limits.isSimulated ? real() : at);
   const isTerminal =
     output.stderr.isTTY === true && output.verbosity !== "quiet" && process.env["TERM"] !== "dumb";
   const board = isTerminal ? createBoard(output.stderr) : null;
@@ -48,8 +53,8 @@ export function showLive(
     const text = overallLine(progress.snapshot(at));
     log(text);
     // Above the status rows there is room for each.
-    if (board === null && at - lastLine < LINE_SECONDS) return;
-    lastLine = at;
+    if (board === null && cameAt(at) - lastLine < LINE_SECONDS) return;
+    lastLine = cameAt(at);
     draw();
     output.say(text);
   }
@@ -57,9 +62,10 @@ export function showLive(
   return {
     event(event) {
       progress.event(event);
+      latest = event.at;
       switch (event.type) {
         case "start":
-          lastLine = event.at;
+          lastLine = cameAt(event.at);
           break;
         case "evaluation":
           line(event.at);
@@ -69,7 +75,7 @@ export function showLive(
           if (!limits.evaluates) line(event.at);
           break;
         case "done":
-          if (event.at - lastLine > SILENCE_SECONDS) line(event.at);
+          if (cameAt(event.at) - lastLine > SILENCE_SECONDS) line(event.at);
           break;
         case "lost":
           log(event.reason);

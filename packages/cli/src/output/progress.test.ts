@@ -9,6 +9,7 @@ const limits: ProgressLimits = {
   maxSteps: null,
   maxSeconds: null,
   evaluates: true,
+  isSimulated: false,
 };
 
 const start = {

@@ -10,6 +10,8 @@ export interface ProgressLimits {
   readonly maxSeconds: number | null;
   /** Whether evaluations come while it runs. */
   readonly evaluates: boolean;
+  /** Whether its seconds are a simulator's. */
+  readonly isSimulated: boolean;
 }
 
 export interface DeviceProgress {
@@ -26,6 +28,7 @@ export interface DeviceProgress {
 
 export interface Snapshot {
   readonly seconds: number;
+  readonly isSimulated: boolean;
   /** Counts from 1. */
   readonly epoch: number;
   readonly epochs: number;
@@ -58,7 +61,8 @@ interface Totals {
 const WINDOW_SECONDS = 10;
 const SAMPLE_SECONDS = 0.5;
 
-export function createProgress({ rows, epochs, maxSteps, maxSeconds }: ProgressLimits): Progress {
+export function createProgress(limits: ProgressLimits): Progress {
+  const { rows, epochs, maxSteps, maxSeconds, isSimulated } = limits;
   let names: readonly string[] = [];
   let batches: number[] = [];
   let lost: boolean[] = [];
@@ -135,6 +139,7 @@ export function createProgress({ rows, epochs, maxSteps, maxSeconds }: ProgressL
       );
       return {
         seconds,
+        isSimulated,
         epoch: Math.min(epochs, Math.floor(now.rows / rows) + 1),
         epochs,
         done,

@@ -1,6 +1,6 @@
 /** The end of a run or evaluation, for people and for machines. */
 import type { Metrics } from "@heterosgd/model";
-import type { DeviceSummary, DeviceUsage } from "@heterosgd/trainer";
+import type { DeviceSummary, DeviceUsage, Profile } from "@heterosgd/trainer";
 import { counted, formatCount, formatShare } from "./format.js";
 import { left, right, tableLines } from "./table.js";
 
@@ -9,6 +9,11 @@ const metricNames = { precision: "P", ndcg: "nDCG", recall: "R" } as const;
 type MetricKey = keyof typeof metricNames;
 
 const metricKeys = Object.keys(metricNames) as MetricKey[];
+
+/** A profile's name, and whether its numbers are to be believed. */
+export function profileWords({ name, measured }: Pick<Profile, "name" | "measured">): string {
+  return `the profile ${name} (${measured ? "measured" : "assumptions, not measurements"})`;
+}
 
 /** Metrics as `{"P@1": 0.61, …}`, and of how many rows. */
 export function metricsDocument(metrics: Metrics): Readonly<Record<string, number>> {

@@ -6,17 +6,20 @@ import { left, right, tableLines } from "./table.js";
 /** The run in one line: where it is, how fast, how good, how long still. */
 export function overallLine(snapshot: Snapshot): string {
   if (snapshot.devices.length === 0) return "starting the devices";
-  const { epoch, epochs, done, rowsPerSecond, loss, metrics, secondsLeft } = snapshot;
+  const { epoch, epochs, done, rowsPerSecond, loss, metrics, secondsLeft, isSimulated } = snapshot;
   const first = metrics?.cutoffs[0];
   const parts = [
     `epoch ${epoch}/${epochs}`,
     formatShare(done, 0),
-    `${formatCount(rowsPerSecond)} rows/s`,
+    `${formatCount(rowsPerSecond)} rows/s${isSimulated ? " simulated" : ""}`,
     ...(loss === null ? [] : [`loss ${loss.toFixed(3)}`]),
     ...(metrics === null || first === undefined
       ? []
       : [`P@${first} ${metrics.precision[0]!.toFixed(4)}`]),
-    ...(secondsLeft === null || done === 1 ? [] : [`${formatSeconds(secondsLeft)} left`]),
+    ...(isSimulated ? [`simulated ${formatSeconds(snapshot.seconds)}`] : []),
+    ...(secondsLeft === null || done === 1 || isSimulated
+      ? []
+      : [`${formatSeconds(secondsLeft)} left`]),
   ];
   return parts.join("   ");
 }

@@ -1,0 +1,39 @@
+import { readFile } from "node:fs/promises";
+import { builtInProfiles, checkProfile, type Profile } from "@heterosgd/trainer";
+import { profileNames } from "./config/schema.js";
+import { CliError } from "./errors.js";
+
+/**
+ * The profile of that name, or in that file.
+ *
+ * @param named - null for the first of those that are shipped.
+ * @throws CliError PROFILE_UNREADABLE; TrainerError PROFILE
+ */
+export async function readProfile(named: string | null): Promise<Profile> {
+  const shipped = builtInProfiles[named ?? profileNames[0]!];
+  if (shipped !== undefined) return shipped;
+  const file = named ?? "";
+  const unreadable = (why: string, cause: unknown) =>
+    new CliError("PROFILE_UNREADABLE", `cannot read the profile ${file}: ${why}`, {
+      cause,
+      hint: `those that are shipped are ${profileNames.join(", ")}`,
+    });
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const known: Readonly<Record<string, string>> = {
+      ENOENT: "there is no such file",
+      EISDIR: "it is a folder",
+    };
+    throw unreadable(known[code ?? ""] ?? message, cause);
+  }
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (cause) {
+    throw unreadable(`it is no JSON: ${(cause as SyntaxError).message}`, cause);
+  }
+  return checkProfile(document, file);
+}
