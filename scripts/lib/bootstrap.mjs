@@ -45,6 +45,20 @@ export async function build({ only, keepGoing = false } = {}) {
     ...(only === undefined ? [] : [`--filter=${only}`]),
     ...(keepGoing ? ["--continue"] : []),
   ]);
+  process.stderr.write(nativeNote());
+}
+
+/**
+ * Why the build made no native addon, in one line, or nothing. It succeeds without one, and the
+ * output of what succeeds is not shown.
+ *
+ * @param {string} [folder] where the addon's build leaves it
+ */
+export function nativeNote(folder = join(root, "packages", "cpu-kernels", "prebuilds")) {
+  const path = join(folder, `${process.platform}-${process.arch}.reason.txt`);
+  if (!existsSync(path)) return "";
+  const reason = readFileSync(path, "utf8").trim().replaceAll("\n", "; ");
+  return `no native kernels, WebAssembly serves: ${reason}\n`;
 }
 
 /** Makes sure that the pnpm which package.json names lies in `.tools`. */

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { toolEnvironment } from "./bootstrap.mjs";
+import { nativeNote, toolEnvironment } from "./bootstrap.mjs";
 
 it("keeps a person's settings but not what npm sets for the script it runs", () => {
   const env = toolEnvironment({
@@ -18,4 +21,18 @@ it("keeps a person's settings but not what npm sets for the script it runs", () 
 
 it("finds the pinned tools before any other", () => {
   expect(toolEnvironment({ PATH: "others" })["PATH"]).toMatch(/\.tools.+others$/);
+});
+
+it("says in one line why a build made no native addon", () => {
+  const folder = mkdtempSync(join(tmpdir(), "build-notes-"));
+  try {
+    expect(nativeNote(folder)).toBe("");
+    const path = join(folder, `${process.platform}-${process.arch}.reason.txt`);
+    writeFileSync(path, "there is no C++ compiler\ninstall one\n");
+    expect(nativeNote(folder)).toBe(
+      "no native kernels, WebAssembly serves: there is no C++ compiler; install one\n",
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

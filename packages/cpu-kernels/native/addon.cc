@@ -29,6 +29,7 @@ constexpr Export kExports[] = {
     {"placeOf", heterosgd::call_place_of},
     {"settle", heterosgd::call_settle},
     {"supported", heterosgd::call_supported},
+    {"interfaceVersion", heterosgd::call_interface_version},
 };
 
 }  // namespace

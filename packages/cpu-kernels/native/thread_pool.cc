@@ -22,6 +22,18 @@ namespace heterosgd {
 
 namespace {
 
+#if !defined(_WIN32)
+// Changes the calling thread's mask. On Linux sigprocmask does that too, and needs no C library as
+// new as pthread_sigmask does where this is built.
+void set_signal_mask(int how, const sigset_t* mask, sigset_t* before) {
+#if defined(__linux__)
+  sigprocmask(how, mask, before);
+#else
+  pthread_sigmask(how, mask, before);
+#endif
+}
+#endif
+
 using Clock = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::nanoseconds;
 
@@ -141,7 +153,7 @@ ThreadPool::ThreadPool(size_t threads) : state_(nullptr), threads_(threads), ok_
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  set_signal_mask(SIG_SETMASK, &all, &before);
 #endif
   for (size_t i = 1; i < threads && ok_; i++) {
     try {
@@ -152,7 +164,7 @@ ThreadPool::ThreadPool(size_t threads) : state_(nullptr), threads_(threads), ok_
     }
   }
 #if !defined(_WIN32)
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  set_signal_mask(SIG_SETMASK, &before, nullptr);
 #endif
 }
 

@@ -30,7 +30,9 @@ async function main() {
   if (process.platform !== "linux") return cannot("the sanitizers are used on Linux only");
   const compiler = findCompiler();
   if (typeof compiler === "string") return cannot(compiler);
-  const asked = spawnSync(compiler.command, ["-print-file-name=libasan.so"], { encoding: "utf8" });
+  const asked = spawnSync(compiler.program, [...compiler.before, "-print-file-name=libasan.so"], {
+    encoding: "utf8",
+  });
   const library = asked.stdout.trim();
   if (!library.includes("/")) return cannot(`${compiler.command} has no AddressSanitizer of GCC's`);
 

@@ -24,7 +24,9 @@ const sources = join(root, "native");
 
 /**
  * @typedef {object} Compiler
- * @property {string} command
+ * @property {string} command as a person would write it
+ * @property {string} program
+ * @property {readonly string[]} before what follows the program, before all flags
  * @property {string} version what it says of itself; another compiler compiles everything again
  */
 
@@ -32,19 +34,22 @@ const sources = join(root, "native");
  * @typedef {object} Variant
  * @property {string} name of the folder that its objects are kept in
  * @property {readonly string[]} flags for compiling and linking
+ * @property {readonly string[]} [linkFlags] for linking only
  * @property {string} output the addon's path
  */
 
 /**
- * The compiler that CXX names, else g++, else clang++.
+ * The compiler that CXX names, else g++, else clang++. As for make, CXX may hold more than a
+ * program, apart by blanks: `ccache g++`, `g++ -std=c++20`.
  *
+ * @param {string} [named]
  * @returns {Compiler | string} or why there is none
  */
-export function findCompiler() {
-  const named = process.env["CXX"] ?? "";
+export function findCompiler(named = (process.env["CXX"] ?? "").trim()) {
   for (const command of named === "" ? ["g++", "clang++"] : [named]) {
-    const { status, stdout } = spawnSync(command, ["--version"], { encoding: "utf8" });
-    if (status === 0) return { command, version: stdout };
+    const [program = "", ...before] = command.split(/\s+/);
+    const { status, stdout } = spawnSync(program, [...before, "--version"], { encoding: "utf8" });
+    if (status === 0) return { command, program, before, version: stdout };
   }
   return named === ""
     ? "there is no C++ compiler (neither g++ nor clang++ was found on the PATH)"
@@ -96,7 +101,7 @@ function sourceFiles() {
  * @param {Variant} variant
  * @returns {Promise<string | undefined>} what the compiler said if it failed
  */
-export async function buildAddon(compiler, { name, flags, output }) {
+export async function buildAddon(compiler, { name, flags, linkFlags = [], output }) {
   const objects = join(root, "build", `${name}-${process.platform}-${process.arch}`);
   mkdirSync(objects, { recursive: true });
   const headers = /** @type {{ include_dir: string }} */ (
@@ -124,7 +129,7 @@ export async function buildAddon(compiler, { name, flags, output }) {
   return link(
     compiler,
     files.map((file) => objectPath(objects, file)),
-    flags,
+    [...flags, ...linkFlags],
     output,
   );
 }
@@ -160,7 +165,7 @@ async function compile(compiler, file, object, flags) {
   const list = `${beside}.d`;
   const parameters = ["-MMD", "-MF", list, "-c", join(sources, file), "-o", beside];
   const started = Date.now();
-  const failure = await tryToRun(compiler.command, [...flags, ...parameters]);
+  const failure = await tryToRun(compiler, [...flags, ...parameters]);
   if (failure !== undefined) return failure;
   renameSync(list, dependencies);
   renameSync(beside, object);
@@ -183,17 +188,17 @@ async function compile(compiler, file, object, flags) {
  */
 async function link(compiler, objects, flags, output) {
   const stamp = join(dirname(objects[0] ?? ""), `${basename(output)}.stamp`);
+  // libstdc++ and libgcc are the system's, which Node needs as well: copies of them would need a
+  // newer C library than the addon itself.
   const shared =
-    process.platform === "darwin"
-      ? ["-bundle", "-undefined", "dynamic_lookup"]
-      : ["-shared", "-static-libstdc++", "-static-libgcc"];
+    process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"];
   const before = [compiler.command, compiler.version, ...flags, ...shared];
   const wanted = fingerprint(before, objects);
   if (existsSync(output) && readIfThere(stamp) === wanted) return undefined;
   mkdirSync(dirname(output), { recursive: true });
   const beside = `${output}.${process.pid}.tmp`;
   const parameters = [...shared, ...flags, "-pthread", ...objects, "-o", beside];
-  const failure = await tryToRun(compiler.command, parameters);
+  const failure = await tryToRun(compiler, parameters);
   if (failure !== undefined) return failure;
   renameSync(beside, output);
   writeFileSync(stamp, wanted);
@@ -201,13 +206,13 @@ async function link(compiler, objects, flags, output) {
 }
 
 /**
- * @param {string} command
+ * @param {Compiler} compiler
  * @param {readonly string[]} parameters
  * @returns {Promise<string | undefined>}
  */
-async function tryToRun(command, parameters) {
+async function tryToRun({ program, before }, parameters) {
   try {
-    const { stderr } = await run(command, parameters, { maxBuffer: 1 << 26 });
+    const { stderr } = await run(program, [...before, ...parameters], { maxBuffer: 1 << 26 });
     if (stderr !== "") process.stderr.write(stderr);
     return undefined;
   } catch (error) {

@@ -107,7 +107,7 @@ napi_value create_kernels(napi_env env, napi_callback_info info) {
       !kernels->pool->ok() || kernels->scratch->take_failure()) {
     if (kernels != nullptr) kernels->release();
     delete kernels;
-    arguments.fail(kMemoryCode, "the system does not give %zu threads and their memory",
+    arguments.fail(kMemoryCode, "the system does not give %zu threads and their memory: use fewer threads or devices",
                    settings.threads);
     return nullptr;
   }

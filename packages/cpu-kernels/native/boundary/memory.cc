@@ -57,7 +57,7 @@ napi_value call_planned_bytes(napi_env env, napi_callback_info info) {
   if (no_labels != nullptr) settings.operations->plan(settings.threads, scratch, plan);
   std::free(no_labels);
   if (no_labels == nullptr || scratch.take_failure()) {
-    arguments.fail(kMemoryCode, "these sizes are beyond any memory");
+    arguments.fail(kMemoryCode, "these sizes are beyond any memory: use smaller batches or fewer hidden units");
     return nullptr;
   }
   return to_number(env, static_cast<double>(scratch.total_bytes()));
@@ -90,6 +90,10 @@ napi_value call_supported(napi_env env, napi_callback_info) {
   }
   if (supports_bf16()) bits |= 1u << kInstructionSets;
   return to_number(env, bits);
+}
+
+napi_value call_interface_version(napi_env env, napi_callback_info) {
+  return to_number(env, kInterface);
 }
 
 }  // namespace heterosgd

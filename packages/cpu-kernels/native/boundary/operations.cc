@@ -15,8 +15,10 @@ constexpr size_t kLayerArguments = 4;
 // Throws if the operation ran short of memory.
 napi_value finish(Arguments& arguments, NativeKernels& kernels) {
   if (kernels.scratch->take_failure()) {
-    arguments.fail(kMemoryCode, "no memory for work buffers beyond the %zu bytes held",
-                   kernels.scratch->total_bytes());
+    arguments.fail(kMemoryCode,
+                   "no memory for work buffers beyond the %zu MiB held: use smaller batches, fewer "
+                   "devices or threads, or fewer hidden units",
+                   kernels.scratch->total_bytes() >> 20);
   }
   return nullptr;
 }
@@ -98,14 +100,13 @@ napi_value call_gather(napi_env env, napi_callback_info info) {
 napi_value call_dense(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info, "dense");
   NativeKernels* kernels = kernels_argument(arguments);
-  const size_t rows = arguments.whole("rows", 0, kMostRows);
+  const size_t rows = arguments.whole("rows", 1, kMostRows);
   const napi_value input_value = arguments.value();
   const Layer layer = arguments.layer();
   const FloatArray input = arguments.floats_of(input_value, "input", times(rows, layer.inputs));
   const Activation activation = arguments.activation();
   const FloatArray out = arguments.floats("out", times(rows, layer.outputs));
   if (!arguments.ok()) return nullptr;
-  if (rows == 0) return nullptr;
   Device device{*kernels->pool, *kernels->scratch};
   kernels->operations->dense(device, rows, input.data, layer, activation, out.data);
   return finish(arguments, *kernels);
@@ -177,7 +178,7 @@ napi_value call_scatter(napi_env env, napi_callback_info info) {
 napi_value call_top_k(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info, "topK");
   NativeKernels* kernels = kernels_argument(arguments);
-  const size_t rows = arguments.whole("rows", 0, kMostRows);
+  const size_t rows = arguments.whole("rows", 1, kMostRows);
   const napi_value hidden_value = arguments.value();
   const Layer layer = arguments.layer();
   const FloatArray hidden = arguments.floats_of(hidden_value, "hidden", times(rows, layer.inputs));
@@ -186,7 +187,6 @@ napi_value call_top_k(napi_env env, napi_callback_info info) {
   const FloatArray logits = arguments.floats("logits", times(rows, k));
   const FloatArray sums = arguments.floats("logSumExp", rows);
   if (!arguments.ok()) return nullptr;
-  if (rows == 0) return nullptr;
   Device device{*kernels->pool, *kernels->scratch};
   kernels->operations->top_k(device, rows, hidden.data, layer, k, ids.data, logits.data, sums.data);
   return finish(arguments, *kernels);

@@ -5,6 +5,11 @@
 
 namespace heterosgd {
 
+// Which functions the addon has and what they take: one more with every change, here and in
+// src/native/addon-file.ts, so that neither side calls an older other one.
+constexpr unsigned kInterface = 1;
+
+
 // upload(kernels, slot, rows, offsets, indices, values, label offsets, labels)
 napi_value call_upload(napi_env env, napi_callback_info info);
 // gather(kernels, slot, layer, activation, out)
@@ -36,5 +41,7 @@ napi_value call_place_of(napi_env env, napi_callback_info info);
 napi_value call_settle(napi_env env, napi_callback_info info);
 // supported(): bits by the order of InstructionSet, then one for bfloat16.
 napi_value call_supported(napi_env env, napi_callback_info info);
+// interfaceVersion(): kInterface.
+napi_value call_interface_version(napi_env env, napi_callback_info info);
 
 }  // namespace heterosgd

@@ -1,8 +1,15 @@
 /** Finds and loads the addon, once in each thread. A failure is a reason, never a crash. */
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { packageRoot } from "../package-root.js";
+import {
+  addonInterface,
+  findAddon,
+  lack,
+  messageOf,
+  otherInterface,
+  type Lack,
+} from "./addon-file.js";
 import { coded } from "./coded-error.js";
 
 declare const handleBrand: unique symbol;
@@ -37,6 +44,8 @@ export type GradientArguments = readonly [
  * @throws CpuKernelsError each of them
  */
 export interface Addon {
+  /** `addonInterface`, or the addon is none of this version's. */
+  interfaceVersion(): number;
   /** Bit i: the processor has `instructionSets[i]`; the next one: it has products in bfloat16. */
   supported(): number;
   create(threads: number, isa: number, bf16: boolean, keptBytes: number): Handle;
@@ -127,32 +136,28 @@ export interface Addon {
   settle(array: Float32Array): void;
 }
 
-export type LoadedAddon =
-  | { readonly ok: true; readonly addon: Addon }
-  | { readonly ok: false; readonly reason: string };
+export type LoadedAddon = { readonly ok: true; readonly addon: Addon } | Lack;
 
 let loaded: LoadedAddon | undefined;
 
 /** The addon, or why there is none. */
 export function loadAddon(): LoadedAddon {
-  loaded ??= load();
+  loaded ??= loadAddonOf(fileURLToPath(packageRoot));
   return loaded;
 }
 
-function load(): LoadedAddon {
-  const folder = fileURLToPath(packageRoot);
-  const require = createRequire(import.meta.url);
-  let path: string;
+/** The same for any folder that has `prebuilds`. */
+export function loadAddonOf(folder: string): LoadedAddon {
+  const file = findAddon(folder);
+  if (!file.ok) return file;
   try {
-    const { resolve } = require("node-gyp-build") as { resolve: (folder: string) => string };
-    path = resolve(folder);
+    const raw = createRequire(import.meta.url)(file.path) as RawAddon;
+    const version =
+      typeof raw["interfaceVersion"] === "function" ? raw["interfaceVersion"]() : null;
+    if (version !== addonInterface) return lack(folder, otherInterface(file.path, version));
+    return { ok: true, addon: withCodedErrors(raw) };
   } catch (error) {
-    return { ok: false, reason: buildReason() ?? messageOf(error) };
-  }
-  try {
-    return { ok: true, addon: withCodedErrors(require(path) as RawAddon) };
-  } catch (error) {
-    return { ok: false, reason: `the addon can't be loaded: ${messageOf(error)}` };
+    return lack(folder, `the addon can't be loaded: ${messageOf(error)}`);
   }
 }
 
@@ -171,22 +176,4 @@ function withCodedErrors(raw: RawAddon): Addon {
     return [name, call] as const;
   });
   return Object.fromEntries(functions) as unknown as Addon;
-}
-
-/** What the build says of why it made none. */
-function buildReason(): string | undefined {
-  const own = `${process.platform}-${process.arch}`;
-  try {
-    return firstLine(readFileSync(new URL(`prebuilds/${own}.reason.txt`, packageRoot), "utf8"));
-  } catch {
-    return undefined;
-  }
-}
-
-function messageOf(error: unknown): string {
-  return firstLine(error instanceof Error ? error.message : String(error));
-}
-
-function firstLine(text: string): string {
-  return text.trim().split("\n", 1)[0]!;
 }

@@ -14,12 +14,17 @@ export type NativeSupport =
       /** Whether products in bfloat16 can be had. */
       readonly bf16: boolean;
     }
-  | { readonly available: false; readonly reason: string };
+  | {
+      readonly available: false;
+      readonly reason: string;
+      /** What would help. */
+      readonly remedy: string;
+    };
 
 /** Looks for the addon and at the processor. The first call in a thread loads the addon. */
 export function nativeSupport(): NativeSupport {
   const loaded = loadAddon();
-  if (!loaded.ok) return { available: false, reason: loaded.reason };
+  if (!loaded.ok) return { available: false, reason: loaded.reason, remedy: loaded.remedy };
   return { available: true, ...offers(loaded.addon) };
 }
 
@@ -67,7 +72,10 @@ export function nativeSettings({
 }: NativeKernelsOptions): NativeSettings {
   const loaded = loadAddon();
   if (!loaded.ok) {
-    throw new CpuKernelsError("NATIVE_UNAVAILABLE", `No native kernels: ${loaded.reason}.`);
+    throw new CpuKernelsError(
+      "NATIVE_UNAVAILABLE",
+      `No native kernels: ${loaded.reason}; ${loaded.remedy}.`,
+    );
   }
   const support = offers(loaded.addon);
   const chosen = isa ?? support.isas[0]!;
