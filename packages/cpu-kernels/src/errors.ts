@@ -2,6 +2,8 @@
 export type CpuKernelsErrorCode =
   /** The native addon can't be loaded here; the message says why. */
   | "NATIVE_UNAVAILABLE"
+  /** The WebAssembly module can't be used; the message says why. */
+  | "WASM_UNAVAILABLE"
   /** The processor lacks the instruction set, or the addon does not know it. */
   | "ISA_UNSUPPORTED"
   /** An array has the wrong length, type or place in memory. */

@@ -10,6 +10,7 @@ export {
 } from "./native/native-support.js";
 export { allocateInWasmMemory, createWasmMemory, wasmMemoryBytes } from "./wasm/memory.js";
 export { wasmKernelsBytes } from "./wasm/prediction.js";
+export { wasmSupport, type WasmSupport } from "./wasm/module.js";
 export {
   createWasmKernels,
   type WasmKernels,

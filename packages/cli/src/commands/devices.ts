@@ -1,6 +1,11 @@
 import { availableParallelism, cpus } from "node:os";
 import { availableMemory } from "node:process";
-import { nativeSupport, type NativeSupport } from "@heterosgd/cpu-kernels";
+import {
+  nativeSupport,
+  wasmSupport,
+  type NativeSupport,
+  type WasmSupport,
+} from "@heterosgd/cpu-kernels";
 import { uniformMerge } from "@heterosgd/merge";
 import { adaptiveSgd, type Policy } from "@heterosgd/scheduler";
 import { allocateShared, createRandom, createDatasetBuilder } from "@heterosgd/sparse";
@@ -48,10 +53,10 @@ export async function devicesCommand(output: Output): Promise<ExitCode> {
   for (const line of deviceTable(measured)) output.print(line);
   output.print(`Measured with ${probeWords}.`);
   output.print("");
-  const support = nativeSupport();
+  const [native, wasm] = [nativeSupport(), wasmSupport()];
   for (const line of pairLines([
-    ["native kernels", nativeWords(support)],
-    ["wasm kernels", "available"],
+    ["native kernels", nativeWords(native)],
+    ["wasm kernels", wasm.available ? "available" : lackWords(wasm)],
     ...otherKinds.map(({ kind, reason }) => [kind, `not available: ${reason}`] as const),
   ])) {
     output.print(line);
@@ -62,23 +67,24 @@ export async function devicesCommand(output: Output): Promise<ExitCode> {
     memory: { available: availableMemory() },
     devices: measured.map(({ name, kernels, rowsPerSecond }) => ({ name, kernels, rowsPerSecond })),
     probe,
-    kernels: {
-      native: support.available ? support : { ...support, remedy },
-      wasm: { available: true },
-    },
+    kernels: { native, wasm },
     unavailable: otherKinds,
   });
   return exitCodes.done;
 }
 
-const remedy =
-  "in a clone, `npm run build` makes them once there is a C++ compiler (g++, clang++ or what CXX names)";
-
 /** What the addon can do here, or why it is not there and what would help. */
 function nativeWords(support: NativeSupport): string {
-  if (!support.available) return `not available: ${support.reason}; ${remedy}`;
+  if (!support.available) return lackWords(support);
   const { isas, bf16 } = support;
   return `${isas.join(", ")}; products in bfloat16 (--bf16): ${bf16 ? "yes" : "no"}`;
+}
+
+function lackWords({
+  reason,
+  remedy,
+}: (NativeSupport | WasmSupport) & { readonly available: false }): string {
+  return `not available: ${reason}; ${remedy}`;
 }
 
 function deviceTable(devices: readonly DeviceSummary[]): readonly string[] {

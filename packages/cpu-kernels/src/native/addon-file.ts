@@ -6,16 +6,10 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { isInClone, lack, messageOf, rebuild, type Lack } from "../lack.js";
 
 /** Which functions the addon has; `kInterface` in `native/boundary/operations.h`. */
 export const addonInterface = 1;
-
-/** Why there is no addon, and what would help. */
-export interface Lack {
-  readonly ok: false;
-  readonly reason: string;
-  readonly remedy: string;
-}
 
 export type AddonFile = { readonly ok: true; readonly path: string } | Lack;
 
@@ -114,29 +108,4 @@ function systemsIn(prebuilds: string): readonly string[] {
   return readdirSync(prebuilds, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-}
-
-const rebuild = "`npm run build` makes it";
-
-/** A reason with what helps where a file is wrong or missing. */
-export function lack(folder: string, reason: string): Lack {
-  return { ok: false, reason, remedy: remedyOf(folder) };
-}
-
-/** What helps against a file that is damaged or missing: packages bring it, clones build it. */
-export function remedyOf(folder: string): string {
-  return isInClone(folder) ? `${rebuild} again` : "reinstall the package";
-}
-
-/** Packages come without the addon's sources. Bundles in a clone lie beside this package. */
-function isInClone(folder: string): boolean {
-  return [folder, join(folder, "..", "cpu-kernels")].some((one) =>
-    existsSync(join(one, "native", "addon.cc")),
-  );
-}
-
-/** The first line of what was thrown. */
-export function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.trim().split("\n", 1)[0]!;
 }

@@ -2,14 +2,8 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { packageRoot } from "../package-root.js";
-import {
-  addonInterface,
-  findAddon,
-  lack,
-  messageOf,
-  otherInterface,
-  type Lack,
-} from "./addon-file.js";
+import { lack, messageOf, type Lack } from "../lack.js";
+import { addonInterface, findAddon, otherInterface } from "./addon-file.js";
 import { coded } from "./coded-error.js";
 
 declare const handleBrand: unique symbol;

@@ -1,4 +1,8 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CpuKernelsError } from "../errors.js";
+import { lack, messageOf, type Lack } from "../lack.js";
 import { packageRoot } from "../package-root.js";
 
 /**
@@ -151,20 +155,88 @@ export interface WasmFunctions {
   ): void;
 }
 
-let compiled: WebAssembly.Module | undefined;
+/** Which functions the module has; `interfaceVersion` in `assembly/index.ts`. */
+const wasmInterface = 1;
 
-/** An instance over this memory. The module is read and compiled once in each thread. */
-export function instantiate(memory: WebAssembly.Memory): WasmFunctions {
-  compiled ??= new WebAssembly.Module(readModule());
-  const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
-  return exports as unknown as WasmFunctions;
+/** Whether the WebAssembly kernels can be used here. */
+export type WasmSupport =
+  | { readonly available: true }
+  | {
+      readonly available: false;
+      readonly reason: string;
+      /** What would help. */
+      readonly remedy: string;
+    };
+
+type LoadedModule = { readonly ok: true; readonly module: WebAssembly.Module } | Lack;
+
+let loaded: LoadedModule | undefined;
+
+/** The module, or why there is none: read, compiled and checked once in each thread. */
+function loadModule(): LoadedModule {
+  loaded ??= loadModuleOf(fileURLToPath(packageRoot));
+  return loaded;
 }
 
-function readModule(): Uint8Array<ArrayBuffer> {
-  const url = new URL("wasm/kernels.wasm", packageRoot);
+/** The same for any folder that has `wasm`. */
+export function loadModuleOf(folder: string): LoadedModule {
+  const path = join(folder, "wasm", "kernels.wasm");
+  let bytes: Uint8Array<ArrayBuffer>;
   try {
-    return Uint8Array.from(readFileSync(url));
-  } catch (cause) {
-    throw new Error(`${url.href} can't be read: the package's build makes it.`, { cause });
+    bytes = Uint8Array.from(readFileSync(path));
+  } catch (error) {
+    return lack(folder, `${path} can't be read: ${messageOf(error)}`);
   }
+  let module: WebAssembly.Module;
+  try {
+    module = new WebAssembly.Module(bytes);
+  } catch (error) {
+    return lack(folder, `${path} (${bytes.length} bytes) is damaged: ${messageOf(error)}`);
+  }
+  const version = versionOf(module);
+  if (version === wasmInterface) return { ok: true, module };
+  return lack(
+    folder,
+    version === undefined
+      ? `${path} is not this package's module`
+      : `${path} has interface ${version}, expected ${wasmInterface}: it is of another version`,
+  );
+}
+
+/** The interface that the module says it has; undefined if it is another module. */
+function versionOf(module: WebAssembly.Module): number | undefined {
+  try {
+    // As little as the module accepts: this memory is for asking only.
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+    const { interfaceVersion } = new WebAssembly.Instance(module, { env: { memory } }).exports;
+    return interfaceVersion instanceof WebAssembly.Global
+      ? (interfaceVersion.value as number)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Looks at the module. The first call in a thread compiles it. */
+export function wasmSupport(): WasmSupport {
+  const found = loadModule();
+  if (found.ok) return { available: true };
+  return { available: false, reason: found.reason, remedy: found.remedy };
+}
+
+/**
+ * An instance over this memory.
+ *
+ * @throws CpuKernelsError WASM_UNAVAILABLE
+ */
+export function instantiate(memory: WebAssembly.Memory): WasmFunctions {
+  const found = loadModule();
+  if (!found.ok) {
+    throw new CpuKernelsError(
+      "WASM_UNAVAILABLE",
+      `No WebAssembly kernels: ${found.reason}; ${found.remedy}.`,
+    );
+  }
+  const { exports } = new WebAssembly.Instance(found.module, { env: { memory } });
+  return exports as unknown as WasmFunctions;
 }

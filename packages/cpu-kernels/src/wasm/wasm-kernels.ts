@@ -42,7 +42,7 @@ export interface WasmKernels extends Kernels {
  * memory of their own goes with the kernels when they are disposed; in a shared one, what they took
  * stays taken.
  *
- * @throws CpuKernelsError KERNEL_ARGUMENT, KERNEL_MEMORY. Operations throw KERNEL_ARRAY, KERNEL_BATCH,
+ * @throws CpuKernelsError WASM_UNAVAILABLE, KERNEL_ARGUMENT, KERNEL_MEMORY. Operations throw KERNEL_ARRAY, KERNEL_BATCH,
  * KERNEL_ARGUMENT, KERNEL_MEMORY and KERNEL_DISPOSED, before they change anything.
  */
 export function createWasmKernels(options: WasmKernelsOptions = {}): WasmKernels {

@@ -1,4 +1,4 @@
-import { nativeSupport, type InstructionSet } from "@heterosgd/cpu-kernels";
+import { nativeSupport, wasmSupport, type InstructionSet } from "@heterosgd/cpu-kernels";
 import type { KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
@@ -47,14 +47,15 @@ export function chooseKernels(
     };
   }
   const reason = native?.reason ?? null;
-  if (choice === "native") {
+  if (native !== null && choice === "native") {
     throw new TrainerError(
       "KERNELS_UNAVAILABLE",
-      `the native kernels can't be had: ${reason ?? ""}; ask for "auto", which takes what there is`,
+      `the native kernels can't be had: ${native.reason}; ${native.remedy}, or ask for "auto", which takes what there is`,
     );
   }
   const name = choice === "auto" ? "wasm" : choice;
   const why = reason === null ? "" : ` (the native kernels are not available: ${reason})`;
+  if (name === "wasm") requireWasm(why);
   if (bf16) throw noBf16(`the ${name} kernels have none${why}`);
   const threaded = devices.find(({ threads }) => threads > 1);
   if (threaded !== undefined) {
@@ -69,6 +70,16 @@ export function chooseKernels(
     devices: devices.map(() => ({ name, isa: null, threads: 1, bf16: false })),
     nativeUnavailable: reason,
   };
+}
+
+/** @param native - why there are no native kernels either, or nothing */
+function requireWasm(native: string): void {
+  const wasm = wasmSupport();
+  if (wasm.available) return;
+  throw new TrainerError(
+    "KERNELS_UNAVAILABLE",
+    `the wasm kernels can't be had: ${wasm.reason}${native}; ${wasm.remedy}`,
+  );
 }
 
 function noBf16(reason: string): TrainerError {

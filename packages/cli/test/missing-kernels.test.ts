@@ -1,0 +1,73 @@
+/** The command where what its kernels load is damaged or missing, as after a copy that broke off. */
+import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+const own = fileURLToPath(new URL("..", import.meta.url));
+const system = join("prebuilds", `${process.platform}-${process.arch}`);
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "missing-kernels-"));
+  for (const part of ["dist", "wasm", "prebuilds", "package.json"]) {
+    cpSync(join(own, part), join(folder, part), { recursive: true });
+  }
+  symlinkSync(join(own, "node_modules"), join(folder, "node_modules"), "junction");
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function devices() {
+  const program = join(folder, "dist", "main.js");
+  const env = { ...process.env, NO_COLOR: "1" };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, "devices"], {
+    env,
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+describe.skipIf(!existsSync(join(own, system)))("with an addon", () => {
+  test("that is truncated, WebAssembly serves and the reason is said", () => {
+    const name = readdirSync(join(folder, system)).find((file) => file.endsWith(".node"))!;
+    truncateSync(join(folder, system, name), 300_000);
+    const { status, stdout, stderr } = devices();
+    expect(status, stderr).toBe(0);
+    expect(stdout).toMatch(
+      /native kernels +not available: .+ is damaged: 300000 bytes, \d+ expected; reinstall the package\n/u,
+    );
+    expect(stdout).toMatch(/wasm kernels +available\n/u);
+  });
+
+  test("and a broken WebAssembly module, native kernels serve and the module is not called available", () => {
+    writeFileSync(join(folder, "wasm/kernels.wasm"), "");
+    const { status, stdout, stderr } = devices();
+    expect(status, stderr).toBe(0);
+    expect(stdout).toMatch(
+      /wasm kernels +not available: .+ is damaged: .+; reinstall the package\n/u,
+    );
+  });
+});
+
+test("without either there is one error, with the exit code of a missing device", () => {
+  rmSync(join(folder, "prebuilds"), { recursive: true, force: true });
+  rmSync(join(folder, "wasm"), { recursive: true });
+  const { status, stderr } = devices();
+  expect(status, stderr).toBe(4);
+  expect(stderr).toMatch(
+    /the wasm kernels can't be had: .+ can't be read: .+; reinstall the package.* \[KERNELS_UNAVAILABLE\]/u,
+  );
+});
