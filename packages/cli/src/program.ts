@@ -11,6 +11,7 @@ import {
 } from "./config/option-text.js";
 import { checkVariables } from "./config/resolve.js";
 import {
+  calibrateSchema,
   evalSchema,
   inspectSchema,
   predictSchema,
@@ -123,7 +124,7 @@ Examples:
       "after",
       `
 Every time is simulated, and the same options give the same run to the last bit. The profiles that are shipped
-are assumptions, not measurements.
+are assumptions, not measurements; heterosgd devices --calibrate FILE measures one of this machine.
 
 Examples:
   $ heterosgd simulate --sample --devices gpu,gpu@0.9,gpu@0.8,gpu@0.68
@@ -183,9 +184,30 @@ Examples:
   );
 
   addOutputOptions(
-    verb("devices", "Show what there is to train on, how fast it is, and what is missing.", null),
+    verb(
+      "devices",
+      "Show what there is to train on, how fast it is, and what is missing; or measure a profile for simulate.",
+      calibrateSchema,
+    )
+      .optionsGroup("What to do:")
+      .option(
+        "--calibrate <file>",
+        "Measure the devices, all at once, and write a profile that simulate takes. All other options say what to measure; the bundled data where no file is named.",
+      ),
   ).action((flags: Flags) =>
-    run(flags, async (output) => (await import("./commands/devices.js")).devicesCommand(output)),
+    run(flags, async (output) => {
+      const { calibrate: file, ...others } = flags;
+      if (typeof file === "string")
+        return (await import("./commands/calibrate.js")).calibrateCommand(file, others, output);
+      const [extra] = Object.keys(calibrateSchema.shape).filter((key) => others[key] !== undefined);
+      if (extra !== undefined) {
+        throw new CliError(
+          "CONFLICT",
+          `--${flagName(extra)} is for --calibrate, which is not there`,
+        );
+      }
+      return (await import("./commands/devices.js")).devicesCommand(output);
+    }),
   );
 
   addOutputOptions(

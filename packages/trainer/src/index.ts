@@ -61,3 +61,9 @@ export {
   type SpeedPlan,
 } from "./simulate/profile.js";
 export { formatSimulatedDevice, parseSimulatedDevices } from "./simulate/simulated-devices.js";
+export {
+  calibrate,
+  checkCalibration,
+  type CalibrateOptions,
+  type CalibrationCheck,
+} from "./simulate/calibrate.js";

@@ -356,6 +356,23 @@ export const evalSchema = trainSchema.pick({
 /** What `train` itself can be told on the command line. */
 export const realSchema = trainSchema.omit({ profile: true, countEvaluation: true });
 
+/** What `devices --calibrate` measures: training as `train` would do it. */
+export const calibrateSchema = trainSchema.pick({
+  train: true,
+  format: true,
+  indexBase: true,
+  labelValues: true,
+  duplicates: true,
+  hidden: true,
+  activation: true,
+  loss: true,
+  optimizer: true,
+  devices: true,
+  kernels: true,
+  bf16: true,
+  force: true,
+});
+
 export const predictSchema = trainSchema
   .pick({ ...readingKeys, kernels: true })
   .extend({ topK, threshold });

@@ -1,0 +1,222 @@
+/** A profile of the machine that this runs on, measured with all of its devices at work at once. */
+import { uniformMerge } from "@heterosgd/merge";
+import { adaptiveSgd, countRows, type DeviceId, type DoneEvent } from "@heterosgd/scheduler";
+import { allocateShared, selectRows, type Dataset } from "@heterosgd/sparse";
+import { parameterLayout, optimizerStateArrays } from "@heterosgd/model";
+import { formatDevice } from "../device/device-spec.js";
+import type { RunEvent } from "../run/run-event.js";
+import { train, type TrainOptions } from "../run/train.js";
+import { nonNegativeFit, type Observation } from "./least-squares.js";
+import type { Profile } from "./profile.js";
+import { simulate } from "./simulate.js";
+
+export interface CalibrateOptions extends Pick<
+  TrainOptions,
+  "train" | "shape" | "rule" | "devices" | "kernels" | "bf16" | "workerUrl"
+> {
+  readonly name: string;
+  /** Real seconds for each size of batch, twice. Default 0.7. */
+  readonly seconds?: number;
+  /** Sizes of batches that are tried. Default 4, 16, 64, 256. */
+  readonly batches?: readonly number[];
+}
+
+/** What a device did between two merges. */
+interface Stretch {
+  readonly device: DeviceId;
+  readonly seconds: number;
+  readonly batches: number;
+  readonly rows: number;
+  readonly nonZeros: number;
+}
+
+interface Measured {
+  readonly stretches: readonly Stretch[];
+  /** Seconds from the last batch of all to the merge's end. */
+  readonly merges: readonly number[];
+  /** Spread of batches' times: half of what lies between the 10th and the 90th percentile, of the median. */
+  readonly spreads: readonly (readonly [DeviceId, number])[];
+}
+
+/** Batches between two merges, each device's. */
+const STRETCH = 12;
+
+/**
+ * Trains on the lighter and on the heavier half of the rows, in batches of several sizes, and fits
+ * what batches, rows and non-zeros take to the times between merges; so waiting for messages is in
+ * them as well.
+ */
+export async function calibrate(options: CalibrateOptions): Promise<Profile> {
+  const { train: rows, shape, rule, devices, batches = [4, 16, 64, 256] } = options;
+  const measured: Measured[] = [];
+  for (const half of halves(rows)) {
+    for (const batch of batches.filter((size) => size <= half.rows)) {
+      measured.push(await measure(options, half, batch));
+    }
+  }
+  const fits = devices.map((_, id) => {
+    const own = measured.flatMap(({ stretches }) => stretches.filter((s) => s.device === id));
+    return nonNegativeFit(
+      own.map(({ seconds, batches: count, rows: trained, nonZeros }): Observation => ({
+        values: [count, trained, nonZeros, 1],
+        target: seconds,
+      })),
+    );
+  });
+  // A device copies the merged model before its first batch, which is part of merging.
+  const copying = Math.max(...fits.map((fit) => fit[3] ?? 0));
+  const merging = Math.max(1e-9, median(measured.flatMap(({ merges }) => merges)) + copying);
+  const bytes = parameterLayout(shape).length * 4 * (1 + optimizerStateArrays(rule));
+  const spreadOf = (id: DeviceId) =>
+    median(measured.flatMap(({ spreads }) => spreads.flatMap(([d, s]) => (d === id ? [s] : []))));
+  return {
+    name: options.name,
+    description:
+      `Measured with all devices at once (${devices.map(formatDevice).join(", ")}), ${rule?.name ?? "sgd"}, ` +
+      `on ${rows.rows} rows of ${Math.round(rows.features.indices.length / rows.rows)} non-zeros on average. ` +
+      "Merging is taken to grow with the model alone.",
+    measured: true,
+    network: { hidden: [...shape.hidden], labels: shape.labels },
+    link: { latency: 0, bandwidth: bytes / merging },
+    kinds: Object.fromEntries(
+      fits.map(([fixed = 0, perRow = 0, perNonZero = 0], id) => [
+        `${devices[id]!.kind}${id}`,
+        {
+          fixed,
+          perRow,
+          // A time of nothing at all is none.
+          perNonZero: fixed + perRow + perNonZero > 0 ? perNonZero : Number.MIN_VALUE,
+          jitter: Math.min(0.5, spreadOf(id)),
+          threads: devices[id]!.threads,
+          role: devices[id]!.role,
+        },
+      ]),
+    ),
+    devices: devices.map(({ kind }, id) => ({ kind: `${kind}${id}` })),
+  };
+}
+
+/** Rows below and above the median number of non-zeros. */
+function halves(rows: Dataset<SharedArrayBuffer>): readonly Dataset<SharedArrayBuffer>[] {
+  const { offsets } = rows.features;
+  const size = (row: number) => offsets[row + 1]! - offsets[row]!;
+  const order = Uint32Array.from({ length: rows.rows }, (_, row) => row).toSorted(
+    (a, b) => size(a) - size(b),
+  );
+  const middle = Math.ceil(rows.rows / 2);
+  return [order.subarray(0, middle), order.subarray(rows.rows - middle)].map((part) =>
+    selectRows(rows, part, allocateShared),
+  );
+}
+
+/** Equal batches, whoever is free, as in a run. */
+async function measure(
+  { shape, rule, devices, kernels, bf16, workerUrl, seconds = 0.7 }: CalibrateOptions,
+  rows: Dataset<SharedArrayBuffer>,
+  batch: number,
+): Promise<Measured> {
+  const events: RunEvent[] = [];
+  await train({
+    train: rows,
+    evaluation: null,
+    shape,
+    rule,
+    devices,
+    ...(kernels === undefined ? {} : { kernels }),
+    ...(bf16 === undefined ? {} : { bf16 }),
+    ...(workerUrl === undefined ? {} : { workerUrl }),
+    policy: adaptiveSgd({
+      epochs: Infinity,
+      // Small: what is learned is of no interest, and must not diverge.
+      schedule: { kind: "constant", rate: 1e-4 },
+      merge: uniformMerge(),
+      batch: { max: batch },
+      batchScaling: { rule: "off" },
+      megaBatchRows: STRETCH * batch * devices.length,
+      evaluateEvery: "never",
+    }),
+    seed: 1,
+    maxSeconds: seconds,
+    onEvent: (event) => events.push(event),
+  });
+  return stretchesOf(events, batch, devices.length);
+}
+
+function stretchesOf(events: readonly RunEvent[], batch: number, devices: number): Measured {
+  const stretches: Stretch[] = [];
+  const merges: number[] = [];
+  const seconds = Array.from({ length: devices }, (): number[] => []);
+  let since: (DoneEvent & { readonly at: number })[] = [];
+  let began: number | null = null;
+  for (const event of events) {
+    if (event.type === "done") since.push(event);
+    if (event.type !== "blended") continue;
+    const last = since.at(-1);
+    // Before the first merge devices warm up.
+    if (began !== null && last !== undefined) {
+      merges.push(event.at - last.at);
+      for (let device = 0; device < devices; device++) {
+        const own = since.filter((done) => done.device === device);
+        const lastOwn = own.at(-1);
+        if (lastOwn === undefined) continue;
+        stretches.push({
+          device,
+          seconds: lastOwn.at - began,
+          batches: own.length,
+          rows: own.reduce((sum, { rows }) => sum + countRows(rows), 0),
+          nonZeros: own.reduce((sum, { nonZeros }) => sum + nonZeros, 0),
+        });
+        const whole = own.filter(({ rows }) => countRows(rows) === batch);
+        seconds[device]!.push(...whole.map((done) => done.seconds));
+      }
+    }
+    since = [];
+    began = event.at;
+  }
+  const spreads = seconds.flatMap((list, device): [DeviceId, number][] =>
+    list.length < 5 ? [] : [[device, spread(list)]],
+  );
+  return { stretches, merges, spreads };
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.round(part * (sorted.length - 1))] ?? 0;
+}
+
+const median = (values: readonly number[]) => quantile(values, 0.5);
+
+function spread(values: readonly number[]): number {
+  return (quantile(values, 0.9) - quantile(values, 0.1)) / 2 / median(values);
+}
+
+/** How long a run took, and how long the simulator says that it takes. */
+export interface CalibrationCheck {
+  readonly real: number;
+  readonly simulated: number;
+  /** simulated / real − 1. */
+  readonly error: number;
+}
+
+/**
+ * Trains for real by a policy, then simulates the same run, and compares the seconds from the first
+ * command to the end. The policy must not evaluate while it runs.
+ */
+export async function checkCalibration(
+  profile: Profile,
+  options: Omit<TrainOptions, "evaluation" | "onEvent">,
+): Promise<CalibrationCheck> {
+  const { devices: _devices, workerUrl: _url, ...same } = options;
+  let began = 0;
+  let real = 0;
+  await train({
+    ...options,
+    evaluation: null,
+    onEvent({ type, at }) {
+      if (type === "start") began = at;
+      if (type === "end") real = at - began;
+    },
+  });
+  const { seconds } = await simulate({ ...same, evaluation: null, profile });
+  return { real, simulated: seconds, error: seconds / real - 1 };
+}
