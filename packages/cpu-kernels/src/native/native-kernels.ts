@@ -7,6 +7,7 @@ import type {
   Loss,
   UpdateRule,
 } from "@heterosgd/model";
+import { fail, hostArray, requireObject } from "../checks.js";
 import { CpuKernelsError } from "../errors.js";
 import type { GradientArguments, LayerArguments } from "./addon.js";
 import { allocateOnHugePages } from "./native-memory.js";
@@ -32,13 +33,17 @@ export interface NativeKernels extends Kernels {
  * @throws CpuKernelsError NATIVE_UNAVAILABLE, ISA_UNSUPPORTED, KERNEL_ARGUMENT, KERNEL_MEMORY
  */
 export function createNativeKernels(options: NativeKernelsOptions = {}): NativeKernels {
-  const { addon, threads, isa, bf16, keptBytes } = nativeSettings(options);
+  const { addon, threads, isa, bf16, keptBytes } = nativeSettings("createNativeKernels", options);
   const handle = addon.create(threads, instructionSets.indexOf(isa), bf16, keptBytes);
   const uploaded: [Batch | undefined, Batch | undefined] = [undefined, undefined];
   let disposed = false;
 
-  function slotOf(batch: Batch): number {
-    if (disposed) throw new CpuKernelsError("KERNEL_DISPOSED", "The kernels were disposed.");
+  function use(operation: string): void {
+    if (disposed) fail("KERNEL_DISPOSED", operation, "the kernels were disposed");
+  }
+
+  function slotOf(operation: string, batch: Batch): number {
+    use(operation);
     const slot = uploaded.indexOf(batch);
     if (slot < 0) {
       throw new CpuKernelsError(
@@ -53,8 +58,13 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
     name: `native-${isa}${bf16 ? "-bf16" : ""}`,
     sharesMemory: true,
 
-    allocate: allocateOnHugePages,
+    allocate(length) {
+      use("allocate");
+      return allocateOnHugePages(length);
+    },
     view(array, start, length) {
+      use("view");
+      hostArray("view", "array", array, Float32Array, 0);
       const isWhole = Number.isSafeInteger(start) && Number.isSafeInteger(length);
       if (!(isWhole && start >= 0 && length >= 0 && start + length <= array.length)) {
         throw new CpuKernelsError(
@@ -65,15 +75,19 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
       return array.subarray(start, start + length);
     },
     write(source, target) {
-      checkEqualLengths(source, target);
+      use("write");
+      checkEqualLengths("write", source, target);
       target.set(source);
     },
     read(source, target) {
-      checkEqualLengths(source, target);
+      use("read");
+      checkEqualLengths("read", source, target);
       target.set(source);
     },
 
     upload(batch, slot) {
+      use("upload");
+      requireObject("upload", "batch", batch);
       const { rows, offsets, indices, values, labelOffsets, labels } = batch;
       uploaded[slot] = undefined;
       addon.upload(handle, slot, rows, offsets, indices, values, labelOffsets, labels);
@@ -84,21 +98,21 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
 
     gather(batch, layer, activation, out) {
       const own = indexIn(activations, activation, "activation");
-      addon.gather(handle, slotOf(batch), ...layerArguments(layer), own, out);
+      addon.gather(handle, slotOf("gather", batch), ...layerArguments("gather", layer), own, out);
     },
 
     dense(rows, input, layer, activation, out) {
       const own = indexIn(activations, activation, "activation");
-      addon.dense(handle, rows, input, ...layerArguments(layer), own, out);
+      addon.dense(handle, rows, input, ...layerArguments("dense", layer), own, out);
     },
 
     output(batch, hidden, layer, loss, gradient, dHidden, lossesOut) {
       const own = indexIn(losses, loss, "loss");
       addon.output(
-        ...([handle, slotOf(batch), hidden] as const),
-        ...layerArguments(layer),
+        ...([handle, slotOf("output", batch), hidden] as const),
+        ...layerArguments("output", layer),
         own,
-        ...gradientArguments(gradient),
+        ...gradientArguments("output", gradient),
         dHidden,
         lossesOut,
       );
@@ -108,9 +122,9 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
       const own = indexIn(activations, activation, "activation");
       addon.denseBackward(
         ...([handle, rows, input] as const),
-        ...layerArguments(layer),
+        ...layerArguments("denseBackward", layer),
         ...([own, outputs, dOutputs] as const),
-        ...gradientArguments(gradient),
+        ...gradientArguments("denseBackward", gradient),
         dInput,
       );
     },
@@ -118,31 +132,38 @@ export function createNativeKernels(options: NativeKernelsOptions = {}): NativeK
     scatter(batch, layer, activation, outputs, dOutputs, gradient) {
       const own = indexIn(activations, activation, "activation");
       addon.scatter(
-        ...([handle, slotOf(batch)] as const),
-        ...layerArguments(layer),
+        ...([handle, slotOf("scatter", batch)] as const),
+        ...layerArguments("scatter", layer),
         ...([own, outputs, dOutputs] as const),
-        ...gradientArguments(gradient),
+        ...gradientArguments("scatter", gradient),
       );
     },
 
     topK(rows, hidden, layer, k, ids, logits, logSumExp) {
       addon.topK(
         ...([handle, rows, hidden] as const),
-        ...layerArguments(layer),
+        ...layerArguments("topK", layer),
         ...([k, ids, logits, logSumExp] as const),
       );
     },
 
     blend(target, terms) {
-      const flat = terms.flatMap(({ coefficient, source }) => [coefficient, source]);
+      requireObject("blend", "terms", terms);
+      const flat = terms.flatMap((term) => {
+        requireObject("blend", "a term", term);
+        return [term.coefficient, term.source];
+      });
       addon.blend(handle, target, ...flat);
     },
 
     trainMicroBatches(batch, layers, activation, loss, rows, learningRate, lossesOut) {
       const ownActivation = indexIn(activations, activation, "activation");
       const ownLoss = indexIn(losses, loss, "loss");
-      const flat = layers.flatMap((layer): (Float32Array | number)[] => [...layerArguments(layer)]);
-      const slot = slotOf(batch);
+      requireObject("trainMicroBatches", "layers", layers);
+      const flat = layers.flatMap((layer): (Float32Array | number)[] => [
+        ...layerArguments("trainMicroBatches", layer),
+      ]);
+      const slot = slotOf("trainMicroBatches", batch);
       addon.trainMicroBatches(
         ...([handle, slot, ownActivation, ownLoss, rows, learningRate, lossesOut] as const),
         ...flat,
@@ -168,21 +189,27 @@ function indexIn<T extends string>(names: readonly T[], name: T, what: string): 
   );
 }
 
-function layerArguments({ weights, bias, inputs, outputs }: Layer): LayerArguments {
+function layerArguments(operation: string, layer: Layer): LayerArguments {
+  requireObject(operation, "layer", layer);
+  const { weights, bias, inputs, outputs } = layer;
   return [weights, bias, inputs, outputs];
 }
 
 const noArrays = [undefined, undefined, undefined, undefined, undefined, undefined] as const;
 const noGradient: GradientArguments = [0, 0, 0, 0, 0, 0, 0, ...noArrays];
 
-function gradientArguments(gradient: GradientTarget | null): GradientArguments {
+function gradientArguments(operation: string, gradient: GradientTarget | null): GradientArguments {
   if (gradient === null) return noGradient;
+  requireObject(operation, "gradient", gradient);
   const { kind, scale, target } = gradient;
+  requireObject(operation, "gradient.target", target);
   if (kind === "add") {
     const { weights, bias } = target;
     return [1, scale, 0, 0, 0, 0, 0, weights, bias, undefined, undefined, undefined, undefined];
   }
   const { rule, learningRate, step, state } = gradient;
+  requireObject(operation, "gradient.rule", rule);
+  requireObject(operation, "gradient.state", state);
   indexIn(rules, rule.name, "gradient's rule");
   const [first, second] = state;
   const arrays = [
@@ -198,7 +225,9 @@ function gradientArguments(gradient: GradientTarget | null): GradientArguments {
   return [3, scale, learningRate, epsilon, beta1, beta2, step, ...arrays];
 }
 
-function checkEqualLengths(source: Float32Array, target: Float32Array): void {
+function checkEqualLengths(operation: string, source: Float32Array, target: Float32Array): void {
+  hostArray(operation, "source", source, Float32Array, 0);
+  hostArray(operation, "target", target, Float32Array, 0);
   if (source.length === target.length) return;
   throw new CpuKernelsError(
     "KERNEL_ARRAY",

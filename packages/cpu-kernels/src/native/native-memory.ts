@@ -1,4 +1,5 @@
 import type { ParameterLayout, UpdateRule } from "@heterosgd/model";
+import { lessMemory, mebibytes } from "../checks.js";
 import { CpuKernelsError } from "../errors.js";
 import { loadAddon } from "./addon.js";
 import { instructionSets, nativeSettings, type NativeKernelsOptions } from "./native-support.js";
@@ -33,9 +34,11 @@ export function allocateOnHugePages(length: number): Float32Array {
     loaded.addon.settle(array);
     return array;
   } catch (cause) {
-    throw new CpuKernelsError("KERNEL_MEMORY", `${bytes} bytes of shared memory can't be had.`, {
-      cause,
-    });
+    throw new CpuKernelsError(
+      "KERNEL_MEMORY",
+      `${mebibytes(bytes)} of shared memory can't be had: ${lessMemory}.`,
+      { cause },
+    );
   }
 }
 
@@ -57,7 +60,10 @@ export function nativeKernelsBytes(
     readonly options: NativeKernelsOptions;
   },
 ): number {
-  const { addon, threads, isa, bf16, keptBytes } = nativeSettings(limits.options);
+  const { addon, threads, isa, bf16, keptBytes } = nativeSettings(
+    "nativeKernelsBytes",
+    limits.options,
+  );
   const { features, hidden, labels } = layout.shape;
   return addon.plannedBytes(
     threads,

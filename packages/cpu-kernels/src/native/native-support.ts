@@ -1,3 +1,4 @@
+import { checkOptions } from "../checks.js";
 import { CpuKernelsError } from "../errors.js";
 import { loadAddon, type Addon } from "./addon.js";
 
@@ -63,13 +64,10 @@ export interface NativeSettings {
   readonly keptBytes: number;
 }
 
-/** @throws CpuKernelsError NATIVE_UNAVAILABLE, ISA_UNSUPPORTED */
-export function nativeSettings({
-  threads = 1,
-  isa,
-  bf16 = false,
-  keptBytes = 2 ** 30,
-}: NativeKernelsOptions): NativeSettings {
+/** @throws CpuKernelsError NATIVE_UNAVAILABLE, ISA_UNSUPPORTED, KERNEL_ARGUMENT */
+export function nativeSettings(operation: string, options: NativeKernelsOptions): NativeSettings {
+  checkOptions(operation, options, ["threads", "isa", "bf16", "keptBytes"]);
+  const { threads = 1, isa, bf16 = false, keptBytes = 2 ** 30 } = options;
   const loaded = loadAddon();
   if (!loaded.ok) {
     throw new CpuKernelsError(

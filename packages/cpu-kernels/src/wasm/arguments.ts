@@ -3,7 +3,7 @@
  * not pass these functions.
  */
 import type { Activation, GradientTarget, Layer, LayerArrays, Loss } from "@heterosgd/model";
-import { CpuKernelsError, type CpuKernelsErrorCode } from "../errors.js";
+import { fail, finite, hostArray, requireObject, whole } from "../checks.js";
 import { createLocator } from "./memory.js";
 import type { WasmFunctions } from "./module.js";
 
@@ -33,38 +33,6 @@ export interface ArgumentReader {
   ) => number;
 }
 
-export function fail(code: CpuKernelsErrorCode, operation: string, message: string): never {
-  throw new CpuKernelsError(code, `${operation}: ${message}`);
-}
-
-/** A whole number of at least `least`. */
-export function whole(
-  operation: string,
-  name: string,
-  value: number,
-  least: number,
-  most = Number.MAX_SAFE_INTEGER,
-): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  const range =
-    most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-  fail(
-    "KERNEL_ARGUMENT",
-    operation,
-    `${name} is ${String(value)}, expected a whole number ${range}`,
-  );
-}
-
-/** A number that is finite in float32. */
-export function finite(operation: string, name: string, value: number): number {
-  if (typeof value === "number" && Number.isFinite(Math.fround(value))) return value;
-  fail(
-    "KERNEL_ARGUMENT",
-    operation,
-    `${name} is ${String(value)}, expected a number that is finite in float32`,
-  );
-}
-
 function numberOf<K extends string>(
   operation: string,
   name: string,
@@ -81,32 +49,6 @@ export const activationNumber = (operation: string, activation: Activation): num
   numberOf(operation, "activation", activationNumbers, activation);
 export const lossNumber = (operation: string, loss: Loss): number =>
   numberOf(operation, "loss", lossNumbers, loss);
-
-/** An array in ordinary memory of at least `least` elements. */
-export function hostArray<T extends Float32Array | Uint32Array>(
-  operation: string,
-  name: string,
-  array: T,
-  type: new (length: number) => T,
-  least: number,
-): void {
-  if (!(array instanceof type)) {
-    fail("KERNEL_ARRAY", operation, `${name} is ${nameOf(array)}, expected a ${type.name}`);
-  }
-  if (array.length < least) {
-    fail(
-      "KERNEL_ARRAY",
-      operation,
-      `${name} has ${array.length} elements, expected at least ${least}`,
-    );
-  }
-}
-
-function nameOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return String(value);
-  const prototype = Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null;
-  return prototype?.constructor?.name ?? "an object";
-}
 
 export function createArgumentReader(
   memory: WebAssembly.Memory,
@@ -143,6 +85,7 @@ export function createArgumentReader(
     arrays: LayerArrays,
     { inputs, outputs }: Pick<LayerPlace, "inputs" | "outputs">,
   ) {
+    requireObject(operation, name, arrays);
     return {
       weights: exactFloats(operation, `${name}.weights`, arrays.weights, inputs * outputs),
       bias: exactFloats(operation, `${name}.bias`, arrays.bias, outputs),
@@ -153,6 +96,7 @@ export function createArgumentReader(
     floats,
 
     layer(operation, layer) {
+      requireObject(operation, "layer", layer);
       const inputs = whole(operation, "layer.inputs", layer.inputs, 1);
       const outputs = whole(operation, "layer.outputs", layer.outputs, 1);
       return { ...parts(operation, "layer", layer, { inputs, outputs }), inputs, outputs };
@@ -163,6 +107,7 @@ export function createArgumentReader(
         wasm.setGradient(gradientNumbers.none, 1, 0, 0);
         return gradientNumbers.none;
       }
+      requireObject(operation, "gradient", gradient);
       const scale = finite(operation, "gradient.scale", gradient.scale);
       const target = parts(operation, "gradient.target", gradient.target, layer);
       if (gradient.kind === "add") {
@@ -170,6 +115,8 @@ export function createArgumentReader(
         return gradientNumbers.add;
       }
       const { rule, state } = gradient;
+      requireObject(operation, "gradient.rule", rule);
+      requireObject(operation, "gradient.state", state);
       const name = numberOf(
         operation,
         "gradient.rule.name",

@@ -1,5 +1,5 @@
 import type { Batch } from "@heterosgd/model";
-import { fail, hostArray, whole } from "./arguments.js";
+import { fail, hostArray, requireObject, whole } from "../checks.js";
 import type { WasmFunctions } from "./module.js";
 import type { Scratch } from "./scratch.js";
 import { counterBytes, indicesAhead } from "./sizes.js";
@@ -200,7 +200,8 @@ function createView<T extends Uint32Array | Float32Array>(
 }
 
 function checkArrays(batch: Batch): number {
-  const rows = whole("upload", "rows", batch.rows, 0, 2 ** 32 - 2);
+  requireObject("upload", "batch", batch);
+  const rows = whole("upload", "rows", batch.rows, 1, 2 ** 32 - 2);
   hostArray("upload", "offsets", batch.offsets, Uint32Array, rows + 1);
   hostArray("upload", "indices", batch.indices, Uint32Array, 0);
   hostArray("upload", "values", batch.values, Float32Array, 0);

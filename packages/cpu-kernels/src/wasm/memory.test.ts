@@ -71,7 +71,7 @@ describe("memory for WebAssembly", () => {
     const half = 2 ** 29;
     allocateInWasmMemory(memory, half);
     expect(() => allocateInWasmMemory(memory, half)).toThrow(
-      /^2147483648 bytes can't be taken .* at most 4294901760 bytes, of which 2147483712 are in use/u,
+      /^2048 MiB can't be taken .* at most 4096 MiB, of which 2049 MiB are in use: use smaller batches/u,
     );
     const rest = allocateInWasmMemory(memory, half - 2 ** 15);
     rest[rest.length - 1] = 1;

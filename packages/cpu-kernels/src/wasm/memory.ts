@@ -3,6 +3,7 @@
  * a magic number and a random id, where free memory begins, and a counter that tells two copies of
  * a memory apart.
  */
+import { lessMemory, mebibytes } from "../checks.js";
 import { CpuKernelsError } from "../errors.js";
 
 const pageBytes = 65_536;
@@ -102,8 +103,8 @@ export function allocateBytes(memory: WebAssembly.Memory, bytes: number): number
     if (end > wasmMemoryBytes) {
       throw new CpuKernelsError(
         "KERNEL_MEMORY",
-        `${bytes} bytes can't be taken from a WebAssembly memory of at most ${wasmMemoryBytes} bytes, ` +
-          `of which ${free * unitBytes} are in use: use fewer or smaller arrays, or native kernels`,
+        `${mebibytes(bytes)} can't be taken from a WebAssembly memory of at most ${mebibytes(wasmMemoryBytes)}, ` +
+          `of which ${mebibytes(free * unitBytes)} are in use: ${lessMemory}, or native kernels`,
       );
     }
     growTo(memory, end);
@@ -123,7 +124,7 @@ function growTo(memory: WebAssembly.Memory, bytes: number): void {
       if (sizeOf(memory, bytes) > size) continue;
       throw new CpuKernelsError(
         "KERNEL_MEMORY",
-        `the system does not let a WebAssembly memory grow from ${size} to ${bytes} bytes`,
+        `the system does not let a WebAssembly memory grow from ${mebibytes(size)} to ${mebibytes(bytes)}: ${lessMemory}`,
         { cause },
       );
     }

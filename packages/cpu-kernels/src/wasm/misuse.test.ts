@@ -223,7 +223,7 @@ const misuses: Record<string, Misuse> = {
   ],
   "more than a memory holds": [
     "KERNEL_MEMORY",
-    /^4294967296 bytes can't be taken .* at most 4294901760 bytes, of which \d+ are in use/u,
+    /^4096 MiB can't be taken .* at most 4096 MiB, of which \d+ MiB are in use: use smaller batches/u,
     (o) => o.kernels.allocate(2 ** 30),
   ],
   "use after dispose": [

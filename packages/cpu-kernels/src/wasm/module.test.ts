@@ -42,10 +42,12 @@ test("another module is a reason", () => {
   const empty = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
   expect(lackOf(empty)).toBe(`${path} is not this package's module; reinstall the package`);
   // One exported global of type i32 that holds 9.
-  const older = Uint8Array.of(
-    ...empty,
-    ...[6, 6, 1, 0x7f, 0, 0x41, 9, 0x0b],
-    ...[7, 20, 1, 16, ...Buffer.from("interfaceVersion"), 3, 0],
-  );
+  const older = Buffer.concat([
+    empty,
+    Uint8Array.of(6, 6, 1, 0x7f, 0, 0x41, 9, 0x0b),
+    Uint8Array.of(7, 20, 1, 16),
+    Buffer.from("interfaceVersion"),
+    Uint8Array.of(3, 0),
+  ]);
   expect(lackOf(older)).toContain("has interface 9, expected 1: it is of another version");
 });

@@ -1,12 +1,9 @@
 import type { Batch, Kernels } from "@heterosgd/model";
+import { checkOptions, fail, finite, hostArray, requireObject, whole } from "../checks.js";
 import {
   activationNumber,
   createArgumentReader,
-  fail,
-  finite,
-  hostArray,
   lossNumber,
-  whole,
   type LayerPlace,
 } from "./arguments.js";
 import { createBatchSlot, createLabelOrder, type BatchSlot, type RowsPlace } from "./batch-slot.js";
@@ -46,6 +43,7 @@ export interface WasmKernels extends Kernels {
  * KERNEL_ARGUMENT, KERNEL_MEMORY and KERNEL_DISPOSED, before they change anything.
  */
 export function createWasmKernels(options: WasmKernelsOptions = {}): WasmKernels {
+  checkOptions("createWasmKernels", options, ["memory", "keptBytes"]);
   const { memory: given, keptBytes = defaultKeptBytes } = options;
   whole("createWasmKernels", "keptBytes", keptBytes, 0);
   if (given !== undefined) checkMemory(given);
@@ -135,7 +133,7 @@ function kernelsOver(opened: State): WasmKernels {
 
     dense(rows, input, layer, activation, out) {
       const { read, operations } = use("dense");
-      whole("dense", "rows", rows, 0);
+      whole("dense", "rows", rows, 1);
       const own = read.layer("dense", layer);
       const inputAt = read.floats("dense", "input", input, rows * own.inputs);
       const number = activationNumber("dense", activation);
@@ -160,7 +158,7 @@ function kernelsOver(opened: State): WasmKernels {
     denseBackward(rows, input, layer, activation, outputs, dOutputs, gradient, dInput) {
       const { read, operations } = use("denseBackward");
       const operation = "denseBackward";
-      whole(operation, "rows", rows, 0);
+      whole(operation, "rows", rows, 1);
       const own = read.layer(operation, layer);
       const inputAt = read.floats(operation, "input", input, rows * own.inputs);
       const number = activationNumber(operation, activation);
@@ -186,7 +184,7 @@ function kernelsOver(opened: State): WasmKernels {
 
     topK(rows, hidden, layer, k, ids, logits, logSumExp) {
       const { read, operations, memory } = use("topK");
-      whole("topK", "rows", rows, 0);
+      whole("topK", "rows", rows, 1);
       const own = read.layer("topK", layer);
       const hiddenAt = read.floats("topK", "hidden", hidden, rows * own.inputs);
       whole("topK", "k", k, 1, own.outputs);
@@ -201,10 +199,13 @@ function kernelsOver(opened: State): WasmKernels {
 
     blend(target, terms) {
       const { read, wasm, blendTable, memory } = use("blend");
+      requireObject("blend", "terms", terms);
       const targetAt = read.floats("blend", "target", target, 0);
       const table = blendTable(16 * terms.length);
       const entries = new DataView(memory.buffer, table, 16 * terms.length);
-      for (const [i, { coefficient, source }] of terms.entries()) {
+      for (const [i, term] of terms.entries()) {
+        requireObject("blend", "a term", term);
+        const { coefficient, source } = term;
         const sourceAt = read.floats("blend", "source", source, 0);
         if (source.length !== target.length) {
           const message = `a source has ${source.length} elements, expected ${target.length}`;
@@ -220,6 +221,7 @@ function kernelsOver(opened: State): WasmKernels {
       const operation = "trainMicroBatches";
       const { read, microBatches } = use(operation);
       const slot = slotOf(operation, batch);
+      requireObject(operation, "layers", layers);
       if (layers.length < 2) {
         fail("KERNEL_ARGUMENT", operation, `there are ${layers.length} layers, expected 2 or more`);
       }

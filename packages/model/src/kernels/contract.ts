@@ -26,6 +26,7 @@ export type Loss = "softmax" | "sigmoid";
  * count. The first offset is 0; within a row, indices and labels are strictly ascending.
  */
 export interface Batch {
+  /** At least 1, here and wherever an operation takes a number of rows. */
   readonly rows: number;
   readonly offsets: Uint32Array;
   readonly indices: Uint32Array;

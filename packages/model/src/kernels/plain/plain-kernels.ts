@@ -54,7 +54,10 @@ export function createPlainKernels(
       checkEqualLengths(source, target);
       target.set(source);
     },
-    upload: (batch: Batch) => batch,
+    upload(batch: Batch) {
+      if (batch.rows >= 1) return batch;
+      throw new RangeError(`A batch has ${batch.rows} rows, expected at least 1.`);
+    },
     gather,
     dense,
     output: createOutput(allocate, keptLogits),
