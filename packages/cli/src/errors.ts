@@ -84,6 +84,7 @@ const exits = {
   CpuKernelsError: {
     others: failure,
     NATIVE_UNAVAILABLE: noDevice,
+    WASM_UNAVAILABLE: noDevice,
     ISA_UNSUPPORTED: noDevice,
   } satisfies Exits<CpuKernelsErrorCode>,
   TrainerError: {
