@@ -44,8 +44,10 @@ test("options of the measurement are for the measurement", async () => {
 });
 
 test("an error is shown with its sign and whether it is small enough", () => {
-  expect(checkWords({ real: 2, simulated: 1.9, error: -0.05 })).toBe(
-    "error    -5.0 % (within 10 %): a run took 2.0 s, simulated 1.9 s",
+  expect(checkWords({ rows: 1000, real: 2, simulated: 1.9, error: -0.05 })).toBe(
+    "error    -5.0 % (within 10 %): 1,000 rows took 2.0 s, simulated 1.9 s",
   );
-  expect(checkWords({ real: 2, simulated: 2.4, error: 0.2 })).toContain("+20.0 % (more than 10 %");
+  expect(checkWords({ rows: 1, real: 2, simulated: 2.4, error: 0.2 })).toContain(
+    "+20.0 % (more than 10 %",
+  );
 });

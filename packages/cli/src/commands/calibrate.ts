@@ -21,7 +21,7 @@ import type { Output } from "../output/output.js";
 import { left, right, tableLines } from "../output/table.js";
 import { devicesFor } from "../plan.js";
 
-/** The real run that a profile is tried on takes about this long, in batches of so many rows. */
+/** The real run that a profile is tried on takes this long, in batches of so many rows at first. */
 const CHECK_SECONDS = 4;
 const CHECK_BATCH = 128;
 
@@ -57,13 +57,14 @@ export async function calibrateCommand(
   const check = await checkCalibration(profile, {
     ...measured,
     policy: adaptiveSgd({
-      epochs: epochsFor(profile, data),
+      epochs: Infinity,
       schedule: { kind: "constant", rate: 1e-3 },
       merge: uniformMerge(),
       batch: { max: CHECK_BATCH },
       evaluateEvery: "never",
     }),
     seed: 1,
+    maxSeconds: CHECK_SECONDS,
   });
   for (const line of kindLines(profile)) output.print(line);
   output.print("");
@@ -92,17 +93,6 @@ async function save(file: string, profile: Profile, force: boolean): Promise<voi
   }
 }
 
-/** As many epochs as all devices together make in the time of the check. */
-function epochsFor({ kinds }: Profile, { train }: TrainingData): number {
-  const nonZeros = train.features.indices.length / train.rows;
-  const rate = Object.values(kinds).reduce(
-    (sum, { fixed, perRow, perNonZero }) =>
-      sum + 1 / (fixed / CHECK_BATCH + perRow + perNonZero * nonZeros),
-    0,
-  );
-  return Math.max(1, Math.round((CHECK_SECONDS * rate) / train.rows));
-}
-
 function kindLines({ kinds }: Profile): readonly string[] {
   const micro = (seconds: number) => (seconds * 1e6).toPrecision(3);
   return tableLines(
@@ -118,8 +108,8 @@ function kindLines({ kinds }: Profile): readonly string[] {
 }
 
 /** How far the simulator is off, and how far it may be. */
-export function checkWords({ real, simulated, error }: CalibrationCheck): string {
+export function checkWords({ rows, real, simulated, error }: CalibrationCheck): string {
   const off = `${error < 0 ? "-" : "+"}${formatShare(Math.abs(error))}`;
   const verdict = Math.abs(error) <= 0.1 ? "within 10 %" : "more than 10 %: was the machine busy?";
-  return `error    ${off} (${verdict}): a run took ${formatSeconds(real)}, simulated ${formatSeconds(simulated)}`;
+  return `error    ${off} (${verdict}): ${formatCount(rows)} rows took ${formatSeconds(real)}, simulated ${formatSeconds(simulated)}`;
 }

@@ -190,8 +190,9 @@ function spread(values: readonly number[]): number {
   return (quantile(values, 0.9) - quantile(values, 0.1)) / 2 / median(values);
 }
 
-/** How long a run took, and how long the simulator says that it takes. */
+/** How long a run took for so many rows, and how long the simulator says that it takes. */
 export interface CalibrationCheck {
+  readonly rows: number;
   readonly real: number;
   readonly simulated: number;
   /** simulated / real − 1. */
@@ -199,24 +200,44 @@ export interface CalibrationCheck {
 }
 
 /**
- * Trains for real by a policy, then simulates the same run, and compares the seconds from the first
- * command to the end. The policy must not evaluate while it runs.
+ * Trains for real by a policy for `maxSeconds`, then simulates the same run for as many rows, and
+ * compares the seconds from the first command to the last batch. The policy must go on until it is
+ * told to finish, and not evaluate.
  */
 export async function checkCalibration(
   profile: Profile,
-  options: Omit<TrainOptions, "evaluation" | "onEvent">,
+  options: Omit<TrainOptions, "evaluation" | "onEvent" | "signal" | "maxSeconds"> & {
+    readonly maxSeconds: number;
+  },
 ): Promise<CalibrationCheck> {
-  const { devices: _devices, workerUrl: _url, ...same } = options;
+  const { devices: _devices, workerUrl: _url, maxSeconds: _seconds, ...same } = options;
   let began = 0;
   let real = 0;
+  let rows = 0;
   await train({
     ...options,
     evaluation: null,
-    onEvent({ type, at }) {
-      if (type === "start") began = at;
-      if (type === "end") real = at - began;
+    onEvent(event) {
+      if (event.type === "start") began = event.at;
+      if (event.type !== "done") return;
+      real = event.at - began;
+      rows += countRows(event.rows);
     },
   });
-  const { seconds } = await simulate({ ...same, evaluation: null, profile });
-  return { real, simulated: seconds, error: seconds / real - 1 };
+  const enough = new AbortController();
+  let simulated = 0;
+  let trained = 0;
+  await simulate({
+    ...same,
+    evaluation: null,
+    profile,
+    signal: enough.signal,
+    onEvent(event) {
+      if (event.type !== "done" || trained >= rows) return;
+      simulated = event.at;
+      trained += countRows(event.rows);
+      if (trained >= rows) enough.abort();
+    },
+  });
+  return { rows, real, simulated, error: simulated / real - 1 };
 }
