@@ -1,11 +1,12 @@
 import type { Metrics, ModelShape } from "@heterosgd/model";
 import type { DeviceInfo, PolicyEvent, Report, StopReason } from "@heterosgd/scheduler";
 import type { KernelsDescription } from "../device/device-kernels.js";
-import type { ProfileDevice } from "../simulate/profile.js";
+import type { Profile, ProfileDevice } from "../simulate/profile.js";
 import type { DeviceSummary } from "./tally.js";
 
 /** What a simulated run's times come from. */
-export interface SimulationRecord {
+export interface SimulationRecord extends Pick<Profile, "link" | "kinds" | "network"> {
+  /** The profile's name. */
   readonly profile: string;
   /** Whether its numbers were measured; else they are assumptions. */
   readonly measured: boolean;

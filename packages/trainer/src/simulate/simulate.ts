@@ -170,6 +170,9 @@ async function simulateOn(
     simulated: {
       profile: profile.name,
       measured: profile.measured,
+      link: profile.link,
+      kinds: profile.kinds,
+      ...(profile.network === undefined ? {} : { network: profile.network }),
       devices,
       countsEvaluation: countEvaluation,
     },
