@@ -20,6 +20,7 @@ import type { Permutations } from "../coordinator/permutations.js";
 import type { StepReply } from "../device/api.js";
 import { TrainerError } from "../errors.js";
 import { createBlends } from "./blends.js";
+import { createLazyPulls } from "./lazy-pulls.js";
 import type { Clock } from "./clock.js";
 import { createDeferredStep, createScratch } from "./deferred-step.js";
 import type { SimulatedDevice } from "./simulated-device.js";
@@ -57,6 +58,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
   const callOf = deviceCallOf(models);
   const events: PolicyEvent[] = [];
   const scratch = createScratch();
+  const copies = createLazyPulls(devices.map(({ host }) => host));
   const deferred = devices.map(() => createDeferredStep(scratch));
   /** Slots of models that a reduction has left with every device. */
   const everywhere = new Set([models.slot("global")]);
@@ -73,7 +75,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
 
   function train(
     command: StepCommand | AccumulateCommand,
-    work: () => Promise<{ reply: StepReply; land: () => void }>,
+    work: () => Promise<{ reply: StepReply; land: () => void | Promise<void> }>,
   ): void {
     const { device: id, rows } = command;
     const { timing, give } = devices[id]!;
@@ -95,8 +97,8 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
         const seconds = until - began;
         return {
           until,
-          land() {
-            land();
+          async land() {
+            await land();
             permutations.release(rows);
             events.push({ type: "done", device: id, rows, nonZeros, seconds, loss });
           },
@@ -110,27 +112,37 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
     const call = callOf.step(command, permutations.hold(command.rows));
     const isShared = !command.model.includes(":");
     train(command, async () => {
+      await copies.make(command.device, command.model);
       if (!isShared) return { reply: await host.step(call), land: () => undefined };
       const memory = models.slots[call.model]!;
       everywhere.delete(call.model);
       const { result, land } = await deferred[command.device]!.take(memory, () => host.step(call));
-      return { reply: result, land };
+      return {
+        reply: result,
+        async land() {
+          await copies.makeAllOf(call.model);
+          land();
+        },
+      };
     });
   }
 
   function accumulate(command: AccumulateCommand): void {
     const { host } = devices[command.device]!;
     const call = callOf.accumulate(command, permutations.hold(command.rows));
-    train(command, async () => ({ reply: await host.accumulate(call), land: () => undefined }));
+    train(command, async () => {
+      const model = copies.sourceOf(command.device, command.model) ?? call.model;
+      return { reply: await host.accumulate({ ...call, model }), land: () => undefined };
+    });
   }
 
   function pull({ device }: PullCommand): void {
-    const { host, timing, give } = devices[device]!;
+    const { timing, give } = devices[device]!;
     const slot = models.slot("global");
     give({
       activity: "merging",
-      async begin() {
-        await host.pull(slot);
+      begin() {
+        copies.pull(device, slot);
         const seconds = everywhere.has(slot) ? 0 : transferSeconds(timing.link, modelBytes);
         return { until: clock.now() + seconds, land: () => undefined };
       },
@@ -142,6 +154,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
     const updates = mostUpdates(models, command.stateTerms);
     blends.begin(command, async () => {
       const { host } = devices.find((device) => device.isThere()) ?? devices[0]!;
+      await copies.makeFor(command, call.target);
       await host.blend({ ...call, start: 0, end: options.modelLength, journal: null });
       if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
     });
@@ -176,6 +189,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
           begin: () => ({
             until: clock.now(),
             async land() {
+              await copies.make(device, command.model);
               const { norm } = await host.push(call);
               events.push({ type: "pushed", device, norm });
             },
@@ -191,6 +205,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
           begin: () => ({
             until: clock.now() + transferSeconds(timing.link, modelBytes),
             async land() {
+              await copies.makeAllOf(call.target);
               await host.apply(call);
               everywhere.delete(call.target);
               events.push({ type: "applied", device });
