@@ -91,8 +91,10 @@ describe.each(names)("%s", (name) => {
     expect(joined.rows).toBeGreaterThan(0);
     expect(result.metrics!.precision[0]).toBeGreaterThan(0.5);
   });
+});
 
-  test.runIf(raceFree.includes(name)).each([false, true])(
+describe.each(raceFree)("%s", (name) => {
+  test.each([false, true])(
     "comes to the same parameters by a replay of its events (incidents: %s)",
     async (incidents) => {
       const simulation = small(name, { devices: devicesFor(name, incidents) });
