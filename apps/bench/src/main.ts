@@ -6,6 +6,9 @@ import { parse, type ParseOptions } from "./parse.js";
 import { profile } from "./profile/profile.js";
 import { stepWorker } from "./step/step-worker.js";
 import { step } from "./step/step.js";
+import { compareFolders } from "./suite/compare-report.js";
+import { runSuite } from "./suite/run-suite.js";
+import { SuiteError } from "./suite/suite-error.js";
 import { unequal } from "./unequal.js";
 import { vary } from "./vary.js";
 
@@ -13,6 +16,31 @@ const numbers = (text: string) => text.split(",").map(Number);
 const names = (text: string) => text.split(",");
 
 const program = new Command("bench").description("Programs that measure heterosgd.");
+
+program
+  .command("run")
+  .description(
+    "a suite: algorithms against each other, tuned alike, over seeds; goes on where it was",
+  )
+  .argument("<suite>", "a shipped suite's name, or a JSON file")
+  .option("--out <folder>", "folder of the results (default: runs/bench/SUITE)")
+  .option("--data <folder>", "folder of the data sets")
+  .option("--only <names>", "sets, platforms and algorithms, separated by commas", names)
+  .option("--seeds <list>", "seeds instead of the suite's, separated by commas", numbers)
+  .option("--jobs <n>", "simulated runs at once (default: one a core)", Number)
+  .option("--replace", "runs again what is there of another suite, commit or version")
+  .option("--json", "one JSON document on stdout")
+  .action(runSuite);
+
+program
+  .command("compare")
+  .description("what moved beyond the noise between two folders of results")
+  .argument("<a>", "folder of earlier results")
+  .argument("<b>", "folder of later results")
+  .option("--all", "shows what has not moved, too")
+  .option("--markdown", "Markdown on stdout")
+  .option("--json", "one JSON document on stdout")
+  .action(compareFolders);
 
 program
   .command("accuracy")
@@ -98,4 +126,10 @@ program
   .option("--bf16")
   .action(stepWorker);
 
-await program.parseAsync();
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof SuiteError)) throw error;
+  console.error(`error: ${error.message}`);
+  process.exitCode = 2;
+}

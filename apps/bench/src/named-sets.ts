@@ -16,8 +16,14 @@ const namedSets = {
     train: "cooking-stackexchange/cooking.train.xc.txt.gz",
     test: "cooking-stackexchange/cooking.valid.xc.txt.gz",
   },
+  delicious: {
+    train: "delicious/delicious.train.txt.gz",
+    test: "delicious/delicious.test.txt.gz",
+  },
   bibtex: { train: "bibtex/bibtex.train.txt.gz", test: "bibtex/bibtex.test.txt.gz" },
 } as const satisfies Readonly<Record<string, NamedSet>>;
+
+export const namedSetNames: readonly string[] = Object.keys(namedSets);
 
 /**
  * The arguments of `heterosgd train` that name a set's files.

@@ -19,25 +19,55 @@ export function dataFolder(told?: string): string {
   return folder;
 }
 
-/** A finished run of `heterosgd train`. */
+/** A finished run of `heterosgd train` or `heterosgd simulate`; the latter's times are simulated. */
 export interface FinishedRun {
-  readonly start: StartRecord;
-  readonly evaluations: readonly EvaluationRecord[];
+  readonly start: StartRecord & { readonly at: number };
+  readonly evaluations: readonly (EvaluationRecord & { readonly at: number })[];
   readonly merges: readonly MergeRecord[];
+  /** What devices trained on, in the order in which it was done. */
+  readonly done: readonly DoneRecord[];
   readonly end: EndRecord;
   /** From the run's start to its end, workers' start included, reading the data left out. */
   readonly seconds: number;
 }
 
 export type MergeRecord = Extract<RunEvent, { type: "merge" }>;
+export type DoneRecord = Extract<RunEvent, { type: "done" }>;
+
+/** The command has failed. */
+export class CommandFailure extends Error {
+  /** What it printed on stderr. */
+  readonly complaints: string;
+
+  constructor(message: string, complaints: string) {
+    super(message);
+    this.name = "CommandFailure";
+    this.complaints = complaints;
+  }
+}
+
+/** The command's version. */
+export function commandVersion(): string {
+  const manifest = readFileSync(new URL("packages/cli/package.json", root), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
 
 /**
  * Runs `heterosgd train` with these arguments in a folder that is removed afterwards.
  *
  * @param environment - added to this process's.
- * @throws Error with what the command printed, if it fails.
+ * @throws CommandFailure with what the command printed, if it fails.
  */
-export async function trainByCommand(
+export function trainByCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<FinishedRun> {
+  return runByCommand("train", args, environment);
+}
+
+/** The same of either verb. @throws CommandFailure */
+export async function runByCommand(
+  verb: "train" | "simulate",
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<FinishedRun> {
@@ -45,14 +75,16 @@ export async function trainByCommand(
   try {
     const child = spawn(
       process.execPath,
-      [command, "train", ...args, "--out", join(folder, "run"), "--quiet", "--json"],
+      [command, verb, ...args, "--out", join(folder, "run"), "--quiet", "--json"],
       { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...environment } },
     );
     let complaints = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));
     const [code] = (await once(child, "close")) as [number];
-    if (code !== 0)
-      throw new Error(`heterosgd train ${args.join(" ")} failed (${code}): ${complaints}`);
+    if (code !== 0) {
+      const what = `heterosgd ${verb} ${args.join(" ")} failed (${code}): ${complaints}`;
+      throw new CommandFailure(what, complaints);
+    }
     return readRun(readFileSync(join(folder, "run", "events.jsonl"), "utf8"));
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -74,6 +106,7 @@ function readRun(text: string): FinishedRun {
     start,
     evaluations: all("evaluation"),
     merges: all("merge"),
+    done: all("done"),
     end,
     seconds: end.at - start.at,
   };

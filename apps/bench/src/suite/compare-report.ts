@@ -1,0 +1,98 @@
+/** `bench compare A B` */
+import type { Environment } from "../environment.js";
+import { compareCells, leastSeeds, type Comparison, type Differences } from "./compare.js";
+import { measureCells } from "./measures.js";
+import { valueWords, rangeWords } from "./ranges.js";
+import { readResults, type Results } from "./results-folder.js";
+import { markdownTable, terminalTable, type Cells } from "./tables.js";
+
+export interface CompareOptions {
+  readonly all?: boolean;
+  readonly json?: boolean;
+  readonly markdown?: boolean;
+}
+
+export function compareFolders(
+  folderA: string,
+  folderB: string,
+  { all = false, json = false, markdown = false }: CompareOptions,
+): void {
+  const [a, b] = [readResults(folderA), readResults(folderB)];
+  const differences = compareCells(measureCells(a), measureCells(b));
+  const notes = notesOf(a, b, differences);
+  if (json) {
+    console.log(JSON.stringify({ a: folderA, b: folderB, notes, ...differences }, null, 2));
+    return;
+  }
+  const { comparisons } = differences;
+  const shown = all ? comparisons : comparisons.filter(moved);
+  if (shown.length > 0) {
+    const table = comparisonTable(shown);
+    console.log(markdown ? markdownTable(table) : terminalTable(table));
+    if (markdown) console.log();
+  }
+  for (const note of notes) console.log(markdown ? `- ${note}` : note);
+}
+
+function moved({ verdict }: Comparison): boolean {
+  return verdict === "better" || verdict === "worse";
+}
+
+export function comparisonTable(comparisons: readonly Comparison[]): Cells {
+  return {
+    head: ["data set", "platform", "algorithm", "measure", "A", "B", "change", "verdict"],
+    rows: comparisons.map(({ set, platform, algorithm, simulated, measure, a, b, verdict }) => [
+      set,
+      platform,
+      algorithm,
+      simulated && measure.unit === "seconds" ? `${measure.words}, simulated` : measure.words,
+      rangeWords(a, measure),
+      rangeWords(b, measure),
+      changeWords(a.median, b.median, measure),
+      verdict === "noise" ? "within the noise" : verdict,
+    ]),
+  };
+}
+
+/** Of the medians: a factor for times, a difference for anything else. */
+function changeWords(from: number, to: number, measure: Comparison["measure"]): string {
+  if (!Number.isFinite(from) || !Number.isFinite(to)) return "–";
+  if (measure.unit === "seconds") return from === 0 ? "–" : `× ${(to / from).toFixed(2)}`;
+  const sign = to < from ? "−" : "+";
+  return `${sign}${valueWords(Math.abs(to - from), measure)}`;
+}
+
+function notesOf(a: Results, b: Results, differences: Differences): readonly string[] {
+  const { comparisons, onlyA, onlyB, expectedFalseAlarms } = differences;
+  const count = (...verdicts: readonly Comparison["verdict"][]) =>
+    comparisons.filter(({ verdict }) => verdicts.includes(verdict)).length;
+  const missing = (side: string, names: Differences["onlyA"]) =>
+    names.map((it) => `Only ${side} has ${it.set}, ${it.platform}, ${it.algorithm}.`);
+  const codes = [a, b].map(({ records }) => describeCodes(records.map((it) => it.environment)));
+  return [
+    `${comparisons.length} comparisons: ${count("better")} better, ${count("worse")} worse, ` +
+      `${count("noise")} within the noise, ${count("same")} the same to the last digit, ` +
+      `${count("too few seeds")} with too few seeds (${leastSeeds} on each side are needed).`,
+    "Better or worse: all of B's values are on one side of all of A's. By chance alone " +
+      `${expectedFalseAlarms.toFixed(1)} of these comparisons would look so.`,
+    ...(a.suite.name === b.suite.name
+      ? []
+      : [`A is of the suite ${a.suite.name}, B of ${b.suite.name}.`]),
+    ...(JSON.stringify(a.suite) === JSON.stringify(b.suite)
+      ? []
+      : ["The suite has changed between A and B."]),
+    ...missing("A", onlyA),
+    ...missing("B", onlyB),
+    `A: ${codes[0]}`,
+    `B: ${codes[1]}`,
+  ];
+}
+
+/** Machines and commits of a folder's runs. */
+function describeCodes(environments: readonly Environment[]): string {
+  const words = environments.map(
+    ({ processor, cores, node, commit }) =>
+      `${processor}, ${cores} cores, Node ${node}, commit ${commit ?? "unknown"}`,
+  );
+  return [...new Set(words)].join("; ") || "no runs";
+}

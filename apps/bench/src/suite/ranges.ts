@@ -1,0 +1,58 @@
+/** Medians and ranges of values that may be missing: a goal never reached takes for ever. */
+import type { Measure } from "./measures.js";
+
+/** Worst of all: what a missing value counts as. */
+export function worst({ better }: Pick<Measure, "better">): number {
+  return better === "higher" ? -Infinity : Infinity;
+}
+
+export interface Range {
+  /** The middle value; of an even number the one below the middle, as the mean may not be finite. */
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  readonly count: number;
+  /** How many of the values were missing. */
+  readonly missing: number;
+}
+
+/** Null where there are no values to speak of. */
+export function rangeOf(
+  values: readonly (number | null | undefined)[],
+  measure: Pick<Measure, "better">,
+): Range | null {
+  const known = values.filter((value) => value !== undefined);
+  if (known.length === 0) return null;
+  const sorted = known.map((value) => value ?? worst(measure)).toSorted((a, b) => a - b);
+  return {
+    median: sorted[Math.floor((sorted.length - 1) / 2)]!,
+    low: sorted[0]!,
+    high: sorted.at(-1)!,
+    count: sorted.length,
+    missing: known.filter((value) => value === null).length,
+  };
+}
+
+/** A value for people; a missing one is `never` as a time, and a dash elsewhere. */
+export function valueWords(value: number, { unit }: Pick<Measure, "unit">): string {
+  if (!Number.isFinite(value)) return unit === "seconds" ? "never" : "–";
+  switch (unit) {
+    case "share":
+      return value.toFixed(4);
+    case "loss":
+      return value.toFixed(3);
+    case "seconds":
+      return `${Number(value.toPrecision(3))} s`;
+    case "percent":
+      return `${(100 * value).toFixed(1)} %`;
+  }
+}
+
+/** `0.6512 (0.6490–0.6531)` */
+export function rangeWords(range: Range | null, measure: Measure): string {
+  if (range === null) return "–";
+  const { median, low, high, count } = range;
+  const middle = valueWords(median, measure);
+  if (count === 1 || low === high) return middle;
+  return `${middle} (${valueWords(low, measure)}–${valueWords(high, measure)})`;
+}

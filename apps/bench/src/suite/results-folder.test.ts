@@ -1,0 +1,53 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { madeUpRecord } from "./made-up-records.js";
+import { openFolder, readRecord, readResults, standingOf, writeJson } from "./results-folder.js";
+import { readSuite } from "./suite-file.js";
+
+let folder = "";
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "heterosgd-results-"))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const record = madeUpRecord({ precision: [0.1] });
+const present = {
+  command: record.command,
+  commit: record.environment.commit,
+  versions: record.versions,
+};
+
+test("a run is run again only where it is missing, of another command or of other code", () => {
+  expect(standingOf(null, present)).toBe("missing");
+  expect(standingOf(record, present)).toBe("finished");
+  expect(standingOf(record, { ...present, command: "heterosgd simulate --epochs 2" })).toBe(
+    "other-command",
+  );
+  expect(standingOf(record, { ...present, commit: "d" })).toBe("other-version");
+  const versions = { ...record.versions, heterosgd: "1.0.1" };
+  expect(standingOf(record, { ...present, versions })).toBe("other-version");
+});
+
+test("results come back as they were written, drafts left out", () => {
+  const suite = readSuite("averaging");
+  expect(openFolder(folder, suite)).toBe(false);
+  writeJson(join(folder, "runs", "a.json"), record);
+  writeFileSync(join(folder, "runs", "b.json.draft"), "{");
+  expect(readResults(folder)).toEqual({ suite, records: [record] });
+  expect(readdirSync(folder)).toEqual(["runs", "suite.json"]);
+});
+
+test("a changed suite is noticed, the same one is not", () => {
+  const suite = readSuite("averaging");
+  openFolder(folder, suite);
+  expect(openFolder(folder, suite)).toBe(false);
+  expect(openFolder(folder, { ...suite, seeds: [4] })).toBe(true);
+});
+
+test("what is not there is missing, and what cannot be read is named", () => {
+  const path = join(folder, "a.json");
+  expect(readRecord(path)).toBeNull();
+  writeFileSync(path, "{");
+  expect(() => readRecord(path)).toThrow(`${path} cannot be read`);
+  expect(() => readResults(folder)).toThrow(`${folder} holds no results`);
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { parseSuite, readSuite, shippedSuites } from "./suite-file.js";
+
+const suite = {
+  description: "two",
+  sets: ["delicious"],
+  platforms: [{ name: "four", profile: "four-v100" }],
+  algorithms: [{ algorithm: "elastic" }, { name: "other", algorithm: "sync" }],
+  seeds: [1],
+  stop: { epochs: 2 },
+};
+
+const parse = (change: object) => parseSuite(JSON.stringify({ ...suite, ...change }), "/x/my.json");
+
+test.each(shippedSuites())("the shipped suite %s can be read, and runs three seeds", (name) => {
+  expect(readSuite(name)).toMatchObject({ name, seeds: [1, 2, 3] });
+});
+
+test("the shipped suites are those of the README", () => {
+  expect(shippedSuites()).toEqual(["ablation", "averaging", "delayed", "hogbatch"]);
+});
+
+test("a suite is named after its file, an algorithm after itself where it has no name", () => {
+  const { name, algorithms, grid, tuning } = parse({});
+  expect(name).toBe("my");
+  expect(algorithms.map((it) => it.name)).toEqual(["elastic", "other"]);
+  expect({ grid, tuning }).toEqual({ grid: {}, tuning: { validation: 0.1, seeds: [1] } });
+});
+
+test("paths are relative to the suite's file", () => {
+  const { sets, platforms } = parse({
+    sets: [{ name: "own", train: "a.txt", test: "../b.txt" }],
+    platforms: [{ name: "mine", profile: "mine.json" }],
+  });
+  expect(sets).toEqual([{ name: "own", files: { train: "/x/a.txt", test: "/b.txt" } }]);
+  expect(platforms[0]!.profile).toBe("/x/mine.json");
+});
+
+test.each([
+  [{ seeds: [] }, "seeds: "],
+  [{ epochs: 3 }, 'the suite: Unrecognized key: "epochs"'],
+  [{ stop: {} }, "stop.epochs: "],
+  [{ sets: ["elsewhere"] }, 'sets[0]: there is no data set "elsewhere"; there are '],
+  [{ algorithms: [{ name: "x" }] }, "algorithms[0].algorithm: "],
+  [{ algorithms: [{ algorithm: "sync", options: { seed: 1 } }] }, "see seeds"],
+  [{ options: { maxTime: 3 } }, "options.maxTime: the runner sets it; see stop"],
+  [{ options: { "learning-rate": 3 } }, "named as in config files"],
+  [{ options: { hidden: {} } }, "options.hidden: expected text, a number"],
+  [{ grid: { learningRate: [] } }, "grid.learningRate: "],
+  [{ platforms: [{ name: "none" }] }, "platforms[0]: expected a profile"],
+  [{ platforms: [{ name: "a/b", devices: "cpu" }] }, "platforms[0].name: expected letters"],
+  [{ goal: { bestOf: "easgd" } }, 'goal.bestOf: "easgd" is none of the suite\'s algorithms'],
+  [{ goal: { precision: 2 } }, "goal"],
+  [
+    { algorithms: [{ algorithm: "sync" }, { algorithm: "sync" }] },
+    'algorithms[1]: there are two of the name "sync"',
+  ],
+])("%j is refused, naming file and member", (change, message) => {
+  expect(() => parse(change)).toThrow("/x/my.json: ");
+  expect(() => parse(change)).toThrow(message);
+});
+
+test("what is no JSON, or not there, is said", () => {
+  expect(() => parseSuite("{", "/x/my.json")).toThrow("/x/my.json is no JSON");
+  expect(() => readSuite("nosuch")).toThrow('there is no suite "nosuch"; there are ablation, ');
+  expect(() => readSuite("./nosuch.json")).toThrow("there is no file ./nosuch.json");
+});

@@ -1,0 +1,126 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { z } from "zod";
+import { namedSetNames } from "../named-sets.js";
+import { ownFile } from "../own-files.js";
+import { SuiteError } from "./suite-error.js";
+import { suiteSchema, type SuiteDocument } from "./suite-schema.js";
+
+export interface Contestant extends Omit<SuiteDocument["algorithms"][number], "name"> {
+  readonly name: string;
+}
+
+export interface SuiteSet {
+  readonly name: string;
+  /** Absolute paths; null for a set of the data folder, which the name tells. */
+  readonly files: { readonly train: string; readonly test: string } | null;
+}
+
+/** A checked suite, its names filled in and its paths absolute. */
+export interface Suite extends Omit<SuiteDocument, "algorithms" | "sets"> {
+  readonly name: string;
+  readonly sets: readonly SuiteSet[];
+  readonly algorithms: readonly Contestant[];
+}
+
+/** Names of the suites that are shipped. */
+export function shippedSuites(): readonly string[] {
+  return readdirSync(ownFile("suites/"))
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => basename(file, ".json"))
+    .toSorted();
+}
+
+/** @param told - the name of a shipped suite, or a path. @throws SuiteError */
+export function readSuite(told: string): Suite {
+  const isName = /^[a-z0-9-]+$/.test(told);
+  const path = isName ? fileURLToPath(ownFile(`suites/${told}.json`)) : resolve(told);
+  if (!existsSync(path)) {
+    throw new SuiteError(
+      isName
+        ? `there is no suite "${told}"; there are ${shippedSuites().join(", ")}, or name a JSON file`
+        : `there is no file ${told}; the shipped suites are ${shippedSuites().join(", ")}`,
+    );
+  }
+  return parseSuite(readFileSync(path, "utf8"), path);
+}
+
+/**
+ * @param path - what messages call the file, and the folder that paths in it are relative to.
+ * @throws SuiteError naming file and member.
+ */
+export function parseSuite(text: string, path: string): Suite {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    throw new SuiteError(`${path} is no JSON: ${(error as Error).message}`, { cause: error });
+  }
+  const result = suiteSchema.safeParse(document);
+  if (!result.success) {
+    throw new SuiteError(
+      result.error.issues.map((issue) => `${path}: ${describe(issue)}`).join("\n"),
+    );
+  }
+  const folder = dirname(path);
+  const suite: Suite = {
+    ...result.data,
+    name: basename(path, extname(path)),
+    sets: result.data.sets.map((set) =>
+      typeof set === "string"
+        ? { name: set, files: null }
+        : {
+            name: set.name,
+            files: { train: join(folder, set.train), test: join(folder, set.test) },
+          },
+    ),
+    platforms: result.data.platforms.map((platform) =>
+      platform.profile?.endsWith(".json")
+        ? { ...platform, profile: resolve(folder, platform.profile) }
+        : platform,
+    ),
+    algorithms: result.data.algorithms.map((it) => ({ ...it, name: it.name ?? it.algorithm })),
+  };
+  checkNames(suite, path);
+  return suite;
+}
+
+function checkNames({ sets, platforms, algorithms, goal }: Suite, path: string): void {
+  for (const [member, items] of Object.entries({ sets, platforms, algorithms })) {
+    const names = items.map((item) => item.name);
+    const twice = names.findIndex((name, i) => names.indexOf(name) < i);
+    if (twice >= 0) {
+      throw new SuiteError(
+        `${path}: ${member}[${twice}]: there are two of the name "${names[twice]}"; give each a "name" of its own`,
+      );
+    }
+  }
+  for (const [i, { name, files }] of sets.entries()) {
+    if (files !== null || namedSetNames.includes(name)) continue;
+    throw new SuiteError(
+      `${path}: sets[${i}]: there is no data set "${name}"; there are ${namedSetNames.join(", ")}, or name files: { name, train, test }`,
+    );
+  }
+  const names = algorithms.map(({ name }) => name);
+  if (goal !== undefined && "bestOf" in goal && !names.includes(goal.bestOf)) {
+    throw new SuiteError(
+      `${path}: goal.bestOf: "${goal.bestOf}" is none of the suite's algorithms, ${names.join(", ")}`,
+    );
+  }
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** `algorithms[0].options.seed: the runner sets it; see seeds` */
+function describe(issue: Issue): string {
+  const nested = issue.code === "invalid_key" ? issue.issues[0]?.message : undefined;
+  const message = (nested ?? issue.message).replace(/^Invalid input: /, "");
+  const where = issue.path
+    .map((part, i) => {
+      if (typeof part === "number") return `[${part}]`;
+      return i === 0 ? String(part) : `.${String(part)}`;
+    })
+    .join("");
+  return `${where === "" ? "the suite" : where}: ${message}`;
+}

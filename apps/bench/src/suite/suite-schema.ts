@@ -1,0 +1,116 @@
+/** The JSON of a suite, and nothing about running it. */
+import { z } from "zod";
+
+/** Options that the runner sets itself, and where a suite says them. */
+const reserved: Readonly<Record<string, string>> = {
+  train: "sets",
+  test: "sets",
+  sample: "sets",
+  validation: "tuning",
+  seed: "seeds",
+  algorithm: "algorithms",
+  devices: "platforms",
+  profile: "platforms",
+  epochs: "stop",
+  target: "stop",
+  maxTime: "stop",
+  out: "--out",
+  force: "--replace",
+  config: "options",
+};
+
+const optionName = z
+  .string()
+  .regex(/^[a-z][A-Za-z0-9]*$/, "options are named as in config files, such as learningRate")
+  .superRefine((name, context) => {
+    if (!Object.hasOwn(reserved, name)) return;
+    context.addIssue({ code: "custom", message: `the runner sets it; see ${reserved[name]}` });
+  });
+
+const optionValue = z.union(
+  [z.string(), z.number(), z.boolean(), z.null(), z.array(z.number()).min(1)],
+  "expected text, a number, true, false, null or a list of numbers",
+);
+const options = z.record(optionName, optionValue);
+
+const grid = z.record(optionName, z.array(optionValue).min(1));
+
+const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9.-]*$/i,
+    "expected letters, digits, points and hyphens, as it becomes part of file names",
+  );
+
+const set = z.union(
+  [z.string().min(1), z.strictObject({ name, train: z.string().min(1), test: z.string().min(1) })],
+  "expected the name of a data set, or { name, train, test }",
+);
+
+const platform = z
+  .strictObject({
+    name,
+    /** Simulated devices: a shipped profile's name, or a JSON file. Left out: real devices. */
+    profile: z.string().min(1).optional(),
+    devices: z.string().min(1).optional(),
+  })
+  .refine(
+    ({ profile, devices }) => profile !== undefined || devices !== undefined,
+    "expected a profile of simulated devices, or real devices such as cpu,cpu@0.5",
+  );
+
+const contestant = z.strictObject({
+  /** What tables call it. Left out: the algorithm's name. */
+  name: name.optional(),
+  algorithm: z.string().min(1),
+  options: options.default({}),
+  /** Instead of the platform's, such as its CPU alone. */
+  devices: z.string().min(1).optional(),
+  /** Instead of the suite's. */
+  grid: grid.optional(),
+});
+
+const seed = z.int().min(0);
+
+export const suiteSchema = z.strictObject({
+  description: z.string().min(1),
+  sets: z.array(set).min(1),
+  platforms: z.array(platform).min(1),
+  /** Of all runs. */
+  options: options.default({}),
+  algorithms: z.array(contestant).min(1),
+  /** Every combination is tried for every algorithm; the best is taken. */
+  grid: grid.default({}),
+  tuning: z
+    .strictObject({
+      /** The held-out share of the training rows. */
+      validation: z.number().gt(0).lt(1).default(0.1),
+      seeds: z.array(seed).min(1).default([1]),
+    })
+    .default({ validation: 0.1, seeds: [1] }),
+  seeds: z.array(seed).min(1),
+  stop: z.strictObject({
+    epochs: z.int().min(1),
+    /** Seconds, simulated where the run is. */
+    maxTime: z.number().gt(0).optional(),
+    /** Such as P@1>=0.6. */
+    target: z.string().min(1).optional(),
+  }),
+  /** P@1 whose time is told: a number, or the best that one of the algorithms reaches. */
+  goal: z
+    .union(
+      [
+        z.strictObject({ bestOf: z.string() }),
+        z.strictObject({ precision: z.number().gt(0).max(1) }),
+      ],
+      'expected { "bestOf": ALGORITHM } or { "precision": P@1 }',
+    )
+    .optional(),
+});
+
+export type OptionValue = z.infer<typeof optionValue>;
+export type Options = Readonly<Record<string, OptionValue>>;
+export type Grid = Readonly<Record<string, readonly OptionValue[]>>;
+export type SuiteDocument = z.infer<typeof suiteSchema>;
+export type Platform = SuiteDocument["platforms"][number];
+export type Goal = SuiteDocument["goal"];
