@@ -38,7 +38,7 @@ function moved({ verdict }: Comparison): boolean {
   return verdict === "better" || verdict === "worse";
 }
 
-export function comparisonTable(comparisons: readonly Comparison[]): Cells {
+function comparisonTable(comparisons: readonly Comparison[]): Cells {
   return {
     head: ["data set", "platform", "algorithm", "measure", "A", "B", "change", "verdict"],
     rows: comparisons.map(({ set, platform, algorithm, simulated, measure, a, b, verdict }) => [

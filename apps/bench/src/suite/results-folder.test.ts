@@ -3,7 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { madeUpRecord } from "./made-up-records.js";
-import { openFolder, readRecord, readResults, standingOf, writeJson } from "./results-folder.js";
+import {
+  isOfOtherSuite,
+  openFolder,
+  readRecord,
+  readResults,
+  standingOf,
+  writeJson,
+} from "./results-folder.js";
 import { readSuite } from "./suite-file.js";
 
 let folder = "";
@@ -30,7 +37,7 @@ test("a run is run again only where it is missing, of another command or of othe
 
 test("results come back as they were written, drafts left out", () => {
   const suite = readSuite("averaging");
-  expect(openFolder(folder, suite)).toBe(false);
+  openFolder(folder, suite);
   writeJson(join(folder, "runs", "a.json"), record);
   writeFileSync(join(folder, "runs", "b.json.draft"), "{");
   expect(readResults(folder)).toEqual({ suite, records: [record] });
@@ -39,9 +46,10 @@ test("results come back as they were written, drafts left out", () => {
 
 test("a changed suite is noticed, the same one is not", () => {
   const suite = readSuite("averaging");
+  expect(isOfOtherSuite(folder, suite)).toBe(false);
   openFolder(folder, suite);
-  expect(openFolder(folder, suite)).toBe(false);
-  expect(openFolder(folder, { ...suite, seeds: [4] })).toBe(true);
+  expect(isOfOtherSuite(folder, suite)).toBe(false);
+  expect(isOfOtherSuite(folder, { ...suite, seeds: [4] })).toBe(true);
 });
 
 test("what is not there is missing, and what cannot be read is named", () => {

@@ -68,13 +68,18 @@ export function writeJson(path: string, document: unknown): void {
   writeWhole(path, `${JSON.stringify(document, null, 2)}\n`);
 }
 
-/** @returns whether it holds results of the suite as it was before a change. */
-export function openFolder(folder: string, suite: Suite): boolean {
+const suitePath = (folder: string) => join(folder, "suite.json");
+
+/** Whether a folder's results are of the suite as it was before a change. */
+export function isOfOtherSuite(folder: string, suite: Suite): boolean {
+  const path = suitePath(folder);
+  return existsSync(path) && JSON.stringify(readJson(path)) !== JSON.stringify(suite);
+}
+
+/** Makes a folder for a suite's results, or says that what it holds is of this suite. */
+export function openFolder(folder: string, suite: Suite): void {
   mkdirSync(join(folder, "runs"), { recursive: true });
-  const path = join(folder, "suite.json");
-  const changed = existsSync(path) && JSON.stringify(readJson(path)) !== JSON.stringify(suite);
-  writeJson(path, suite);
-  return changed;
+  writeJson(suitePath(folder), suite);
 }
 
 export interface Results {
@@ -84,7 +89,7 @@ export interface Results {
 
 /** @throws SuiteError unless it is a folder of results. */
 export function readResults(folder: string): Results {
-  const suite = join(folder, "suite.json");
+  const suite = suitePath(folder);
   if (!existsSync(suite)) {
     throw new SuiteError(`${folder} holds no results: there is no ${suite}; see bench run`);
   }

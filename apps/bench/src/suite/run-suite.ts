@@ -18,6 +18,7 @@ import {
 } from "./plan.js";
 import { showProgress, type Progress } from "./progress.js";
 import {
+  isOfOtherSuite,
   openFolder,
   otherCommand,
   readRecord,
@@ -46,6 +47,8 @@ export interface RunSuiteOptions {
 /** What all runs of one call share. */
 interface Session {
   readonly suite: Suite;
+  /** The suite with all its parts, whichever are to be run. */
+  readonly whole: Suite;
   readonly folder: string;
   readonly data: string;
   readonly jobs: number;
@@ -74,6 +77,7 @@ export async function runSuite(
   ]);
   const session: Session = {
     suite,
+    whole,
     folder,
     data: place,
     jobs: parts,
@@ -83,8 +87,9 @@ export async function runSuite(
     progress: showProgress(planned, parts),
     older: new Set(),
   };
-  const changed = openFolder(folder, whole);
-  if (changed) session.progress.note(`the suite has changed since the earlier runs in ${folder}`);
+  if (isOfOtherSuite(folder, whole)) {
+    session.progress.note(`the suite has changed since the earlier runs in ${folder}`);
+  }
   try {
     const trials = await runAll(session, tuning.flat());
     const tests = cells.flatMap((cell, i) => testsOf(session, cell, tuning[i]!, trials));
@@ -141,6 +146,8 @@ async function runAll(
       session.progress.finished(run, record, false);
     }
   }
+  // Not before: a folder that is refused stays as it is.
+  openFolder(session.folder, session.whole);
   await parallel(missing, session.jobs, async (run) => {
     const record = await runOne(session, run);
     records.set(run.file, record);
