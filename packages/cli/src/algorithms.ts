@@ -34,6 +34,8 @@ export const presets: Readonly<Record<string, Preset>> = {
   "abs-sgd": byGradients,
   async: byGradients,
   ssp: byGradients,
+  // Its momentum makes the central model follow the replicas, not go further than they do.
+  crossbow: byGradients,
 };
 
 /** @throws SchedulerError, MergeError INVALID_OPTION */

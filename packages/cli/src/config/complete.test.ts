@@ -33,7 +33,7 @@ test("fills in the algorithm's own defaults, and leaves the other algorithms' op
 test.each([
   ["adaptive-sgd", "adam", 0.01],
   ["sync", "sgd", 2],
-  ["crossbow", "sgd", 0.5],
+  ["crossbow", "sgd", 2],
   ["hogwild", "sgd", 0.1],
   ["hogbatch", "sgd", 0.1],
 ])("%s takes %s at %s where nothing is set", (algorithm, optimizer, learningRate) => {
