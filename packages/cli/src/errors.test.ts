@@ -15,6 +15,7 @@ test.each([
   [new ModelError("MODEL_FORMAT", ""), 3],
   [new ModelError("MODEL_WRITE", ""), 1],
   [new SchedulerError("INVALID_OPTION", ""), 2],
+  [new SchedulerError("INVALID_SETUP", ""), 2],
   [new SchedulerError("UNEXPECTED_EVENT", ""), 1],
   [new MergeError("INVALID_OPTION", ""), 2],
   [new TrainerError("DEVICE_SPEC", ""), 2],

@@ -79,7 +79,11 @@ const exits = {
     OUT_OF_MEMORY: failure,
   } satisfies Exits<SparseErrorCode>,
   ModelError: { others: data, MODEL_WRITE: failure } satisfies Exits<ModelErrorCode>,
-  SchedulerError: { others: failure, INVALID_OPTION: usage } satisfies Exits<SchedulerErrorCode>,
+  SchedulerError: {
+    others: failure,
+    INVALID_OPTION: usage,
+    INVALID_SETUP: usage,
+  } satisfies Exits<SchedulerErrorCode>,
   MergeError: { others: failure, INVALID_OPTION: usage } satisfies Exits<MergeErrorCode>,
   CpuKernelsError: {
     others: failure,

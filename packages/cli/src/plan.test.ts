@@ -117,6 +117,14 @@ test("a value out of the algorithm's own range is refused before data is read", 
   expect(() => checkEarly(decided({ algorithm: "adaptive-hogbatch", beta: 16 }))).toThrow(/beta/);
 });
 
+test("devices that the algorithm has no use for are refused before data is read", () => {
+  const devices = "cpu,cpu:role=accelerator";
+  expect(() => checkEarly(decided({ algorithm: "hogwild", devices }))).toThrow(
+    expect.objectContaining({ code: "INVALID_SETUP" }),
+  );
+  expect(() => checkEarly(decided({ algorithm: "hogbatch", devices }))).not.toThrow();
+});
+
 test("durations become seconds", () => {
   expect(planRun(decided({ maxTime: "2m" }), data).options.maxSeconds).toBe(120);
 });

@@ -55,12 +55,17 @@ export function devicesFor(text: string): readonly DeviceSpec[] {
 /**
  * Finds what can be found wrong before any data is read.
  *
- * @throws TrainerError DEVICE_SPEC, KERNELS_UNAVAILABLE, BAD_OPTION; SchedulerError, MergeError INVALID_OPTION
+ * @throws TrainerError DEVICE_SPEC, KERNELS_UNAVAILABLE, BAD_OPTION; SchedulerError INVALID_OPTION,
+ * INVALID_SETUP; MergeError INVALID_OPTION
  */
 export function checkEarly(config: DecidedConfig, profile: Profile | null = null): void {
-  chooseKernels(devicesOf(config, simulationOf(config, profile)), config);
+  const devices = devicesOf(config, simulationOf(config, profile));
+  chooseKernels(devices, config);
   if (config.target !== null) parseTarget(config.target);
-  createPolicy(config);
+  const policy = createPolicy(config);
+  // Says whether the algorithm has a use for all of them; nothing comes of it until it is executed.
+  const infos = devices.map(({ role }, id) => ({ id, role, maxBatchRows: policy.maxBatchRows }));
+  policy.start({ devices: infos, rows: 1, parameters: 1 });
 }
 
 /** What a worker thread takes for itself. */

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type { ModelShape } from "@heterosgd/model";
@@ -47,6 +48,7 @@ export async function calibrateCommand(
     kernels: config.kernels,
     bf16: config.bf16,
   };
+  if (!config.force && existsSync(file)) throw isThere(file, null);
   output.say(
     `measuring ${devices.map(formatDevice).join(",")}, all at once, on ${config.sample ? "the bundled sample" : config.train}`,
   );
@@ -85,12 +87,16 @@ async function save(file: string, profile: Profile, force: boolean): Promise<voi
     await writeFile(file, `${JSON.stringify(profile, null, 2)}\n`, { flag });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const why = code === "EEXIST" ? "it is there already" : message;
-    throw new CliError("CONFLICT", `cannot write the profile ${file}: ${why}`, {
-      cause,
-      hint: code === "EEXIST" ? "name another file, or add --force" : null,
-    });
+    if (code === "EEXIST") throw isThere(file, cause);
+    throw new CliError("CONFLICT", `cannot write the profile ${file}: ${message}`, { cause });
   }
+}
+
+function isThere(file: string, cause: unknown): CliError {
+  return new CliError("CONFLICT", `cannot write the profile ${file}: it is there already`, {
+    cause,
+    hint: "name another file, or add --force",
+  });
 }
 
 function kindLines({ kinds }: Profile): readonly string[] {
