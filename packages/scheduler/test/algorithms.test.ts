@@ -92,6 +92,13 @@ describe("the list of algorithms", () => {
     expect(() => algorithm.create({ ...run, maxSteps: 1.5 })).toThrow(invalid);
   });
 
+  it("refuses a largest batch below the mean of all in LB-BSP", () => {
+    const create = (batchMax: number) => () =>
+      algorithms["lb-bsp"]?.create({ ...run, own: { batch: 9, batchMax } });
+    expect(create(8)).toThrow(/batchMax is 8, but must be at least batch, 9/);
+    expect(create(9)).not.toThrow();
+  });
+
   it("asks for a merge rule where one is needed", () => {
     const { epochs, schedule } = run;
     const without = entries.filter(([, algorithm]) => {

@@ -6,6 +6,7 @@ import { resolveOptions } from "../common/options.js";
 import type { OptionTable } from "../common/options.js";
 import { resolveRun } from "../common/run.js";
 import type { RunOptions } from "../common/run.js";
+import { requireOption } from "../errors.js";
 import type { RoundDevice, RoundState } from "../rounds/algorithm.js";
 import { gradientMerge } from "../rounds/gradient-merge.js";
 import { roundPolicy } from "../rounds/policy.js";
@@ -14,7 +15,7 @@ import { countRows } from "../row-queue.js";
 interface OwnOptions {
   /** b, rows of a device's batch at the start and in the mean. 128 if left out. */
   readonly batch?: number;
-  /** The most rows that a device's batch can grow to. 4·b if left out. */
+  /** The most rows that a device's batch can grow to, at least b. 4·b if left out. */
   readonly batchMax?: number;
   /** How much the latest round counts for the speed, the rest being the past. 0.5 if left out. */
   readonly smoothing?: number;
@@ -69,7 +70,8 @@ export const lbBspOptions = {
  */
 export function lbBsp(options: LbBspOptions): Policy<RoundState> {
   const { batch, batchMax, smoothing } = resolveOptions(lbBspOptions, options);
-  const most = Math.max(batch, batchMax ?? 4 * batch);
+  const most = batchMax ?? 4 * batch;
+  requireOption(most >= batch, "batchMax", most, `at least batch, ${batch}`);
   return roundPolicy({
     name: "lb-bsp",
     settings: resolveRun(options),
