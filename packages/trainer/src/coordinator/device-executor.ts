@@ -11,21 +11,20 @@ import {
   type BlendCommand,
   type DeviceId,
   type EvaluateCommand,
-  type ModelName,
   type PolicyEvent,
-  type RowRange,
   type StepCommand,
 } from "@heterosgd/scheduler";
 import { createBlendJournal } from "../device/blend-shard.js";
 import type { BlendCall, DeviceUsage } from "../device/api.js";
 import type { SupervisedDevice } from "../device/supervisor.js";
-import { TrainerError } from "../errors.js";
+import type { TrainerError } from "../errors.js";
 import { deviceCallOf, mostUpdates } from "./device-call-of.js";
 import { createDeviceCalls } from "./device-calls.js";
 import { shareOutEvaluation } from "./evaluation.js";
 import { createEventQueue } from "./event-queue.js";
 import type { ExecutableCommand, Executor } from "./executor.js";
-import type { ModelTable } from "./model-table.js";
+import { divergence, rateOutOfRange } from "./divergence.js";
+import { ownerOf, type ModelTable } from "./model-table.js";
 import { createPermutations } from "./permutations.js";
 import { createStepGroups, type StepRequest } from "./step-groups.js";
 
@@ -198,43 +197,4 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     usage: () => usage,
     losses: () => calls.losses(),
   };
-}
-
-/** The device that a model belongs to, null if it is everybody's. */
-function ownerOf(model: ModelName): DeviceId | null {
-  const [, device] = model.split(":");
-  return device === undefined ? null : Number(device);
-}
-
-function divergence(
-  device: string,
-  rows: readonly RowRange[],
-  learningRate: number | null,
-  loss: number,
-): TrainerError {
-  const rate =
-    learningRate === null ? "" : ` at learning rate ${Number(learningRate.toPrecision(4))}`;
-  return new TrainerError(
-    "DIVERGED",
-    `training has diverged: the loss is ${loss} on ${device}, ${wordsOf(rows)}${rate}; try a smaller learning rate`,
-  );
-}
-
-/** What schedules and sizes of batches make of a rate that was in range itself. */
-function rateOutOfRange(
-  device: string,
-  rows: readonly RowRange[],
-  learningRate: number,
-): TrainerError {
-  return new TrainerError(
-    "BAD_OPTION",
-    `the learning rate has become ${Number(learningRate.toPrecision(4))} on ${device}, ${wordsOf(rows)}, ` +
-      `but devices compute in float32, up to ${Number(largestLearningRate.toPrecision(4))}; try a smaller one`,
-  );
-}
-
-function wordsOf(rows: readonly RowRange[]): string {
-  return rows
-    .map(({ epoch, start, count }) => `rows ${start + 1} to ${start + count} of epoch ${epoch + 1}`)
-    .join(", ");
 }

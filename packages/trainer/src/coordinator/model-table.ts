@@ -1,4 +1,4 @@
-import type { ModelName } from "@heterosgd/scheduler";
+import type { DeviceId, ModelName } from "@heterosgd/scheduler";
 import type { ModelMemory } from "../device/api.js";
 
 /**
@@ -34,4 +34,10 @@ export function createModelTable(models: ReadonlyMap<ModelName, ModelMemory>): M
       names.forEach((name, i) => slotOf.set(name, old[(i + 1) % names.length] as number));
     },
   };
+}
+
+/** The device that a model belongs to, null if it is everybody's. */
+export function ownerOf(model: ModelName): DeviceId | null {
+  const [, device] = model.split(":");
+  return device === undefined ? null : Number(device);
 }

@@ -63,3 +63,10 @@ export type RunEvent = {
   /** Seconds since the run began. */
   readonly at: number;
 } & (StartRecord | PolicyEvent | Report | EvaluationRecord | EndRecord);
+
+/** An event before it is known when it happens. */
+export type UndatedEvent = RunEvent extends infer Event
+  ? Event extends RunEvent
+    ? Omit<Event, "at">
+    : never
+  : never;

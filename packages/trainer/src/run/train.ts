@@ -24,7 +24,7 @@ import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
 import { chooseKernels, type ChosenKernels, type KernelsOptions } from "./choose-kernels.js";
 import { allFinite, diverged } from "./finite.js";
 import { noDevices } from "./no-devices.js";
-import type { RunEvent } from "./run-event.js";
+import type { RunEvent, UndatedEvent } from "./run-event.js";
 import { createTally, type DeviceSummary, type Tally } from "./tally.js";
 import { createStopRules, type StopRules } from "./stop-rules.js";
 
@@ -154,8 +154,7 @@ async function trainOn(
   const layout = parameterLayout(shape);
   const evaluationRows = evaluation?.rows ?? 0;
   const seconds = () => (performance.now() - began) / 1000;
-  const emit = (event: DistributiveOmit<RunEvent, "at">) =>
-    options.onEvent?.({ at: seconds(), ...event });
+  const emit = (event: UndatedEvent) => options.onEvent?.({ at: seconds(), ...event });
   const global = () => open.models.memory("global").parameters;
   initialise(layout, global(), seed, {
     rowNorm: rowNorm(rows.features),
@@ -227,8 +226,6 @@ async function trainOn(
     stopWatching();
   }
 }
-
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /**
  * Posts a finish when the time is up or the signal comes; returns how to stop watching for them.

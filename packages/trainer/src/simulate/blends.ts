@@ -1,4 +1,5 @@
-import type { BlendCommand, DeviceId, ModelName } from "@heterosgd/scheduler";
+import type { BlendCommand, DeviceId } from "@heterosgd/scheduler";
+import { ownerOf } from "../coordinator/model-table.js";
 import type { Clock } from "./clock.js";
 import type { SimulatedDevice } from "./simulated-device.js";
 import { transferSeconds } from "./timing.js";
@@ -9,11 +10,6 @@ export interface Blends {
   /** Nobody waits for the device any more. */
   lost(device: DeviceId): void;
 }
-
-const ownerOf = (model: ModelName): number | null => {
-  const [, device] = model.split(":");
-  return device === undefined ? null : Number(device);
-};
 
 /**
  * Blends on the virtual clock. A reduction occupies the network, one after another, for as long as a

@@ -16,7 +16,7 @@ import { requireFit } from "../run/data-fit.js";
 import { usableCutoffs } from "../run/evaluation-plan.js";
 import { allFinite, diverged } from "../run/finite.js";
 import { noDevices } from "../run/no-devices.js";
-import type { RunEvent } from "../run/run-event.js";
+import type { UndatedEvent } from "../run/run-event.js";
 import { createStopRules } from "../run/stop-rules.js";
 import { createTally } from "../run/tally.js";
 import type { TrainOptions, TrainResult } from "../run/train.js";
@@ -128,8 +128,7 @@ async function simulateOn(
   );
   const names = devices.map((device, id) => `device ${id} (${formatSimulatedDevice(device)})`);
   const tally = createTally(names.map((name, id) => ({ name, kernels: open.kernels[id]! })));
-  const emit = (event: DistributiveOmit<RunEvent, "at">) =>
-    options.onEvent?.({ at: clock.now(), ...event });
+  const emit = (event: UndatedEvent) => options.onEvent?.({ at: clock.now(), ...event });
 
   let metrics: Metrics | null = null;
   const losses: TrainerError[] = [];
@@ -217,8 +216,6 @@ async function simulateOn(
     seconds: clock.now(),
   };
 }
-
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /** All devices that are there evaluate together, each as much as its speed allows. */
 function evaluationSeconds(

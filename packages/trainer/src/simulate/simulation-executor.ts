@@ -14,11 +14,11 @@ import {
   type StepCommand,
 } from "@heterosgd/scheduler";
 import { deviceCallOf, mostUpdates } from "../coordinator/device-call-of.js";
+import { divergence } from "../coordinator/divergence.js";
 import type { ExecutableCommand, Executor } from "../coordinator/executor.js";
 import type { ModelTable } from "../coordinator/model-table.js";
 import type { Permutations } from "../coordinator/permutations.js";
 import type { StepReply } from "../device/api.js";
-import { TrainerError } from "../errors.js";
 import { createBlends } from "./blends.js";
 import { createLazyPulls } from "./lazy-pulls.js";
 import type { Clock } from "./clock.js";
@@ -88,7 +88,10 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
         const began = clock.now();
         const { reply, land } = await work();
         const { nonZeros, loss } = reply;
-        if (!Number.isFinite(loss)) throw diverged(command, loss);
+        if (!Number.isFinite(loss)) {
+          const rate = command.type === "step" ? command.learningRate : null;
+          throw divergence(`device ${id}`, rows, rate, loss);
+        }
         const until = timing.finish(began, {
           rows: count,
           nonZeros,
@@ -251,12 +254,4 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
       }
     },
   };
-}
-
-function diverged({ device, rows }: StepCommand | AccumulateCommand, loss: number): TrainerError {
-  const epoch = (rows[0]?.epoch ?? 0) + 1;
-  return new TrainerError(
-    "DIVERGED",
-    `training has diverged: the loss is ${loss} on device ${device} in epoch ${epoch}; try a smaller learning rate`,
-  );
 }
