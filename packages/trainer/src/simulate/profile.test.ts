@@ -21,6 +21,10 @@ test.each<[string, (document: Record<string, unknown>) => unknown]>([
     (document) => (document["devices"] = [{ kind: "gpu", joins: 3, leaves: 2 }]),
   ],
   [
+    "devices[0].leaves must be a number",
+    (document) => (document["devices"] = [{ kind: "gpu", leaves: "90" }]),
+  ],
+  [
     "devices[0].speed[1][0] must be later",
     (document) =>
       (document["devices"] = [

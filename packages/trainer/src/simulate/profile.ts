@@ -201,12 +201,15 @@ function checkPart(check: Checker, { threads = 1, role = "host" }: Members, name
 function checkDevice(check: Checker, value: unknown, name: string, kinds: readonly string[]): void {
   const others = ["speed", "threads", "role", "joins", "leaves"];
   const device = check.members(value, name, ["kind"], others);
-  const { kind, speed = 1, joins = 0, leaves = Infinity } = device;
+  const { kind, speed = 1, joins = 0, leaves } = device;
   check.that(kinds.includes(String(kind)), `${name}.kind`, `one of ${kinds.join(", ")}`);
   if (Array.isArray(speed)) checkPlan(check, speed, `${name}.speed`);
   else check.number(speed, `${name}.speed`, "above 0");
   check.number(joins, `${name}.joins`, "0");
-  check.that(Number(leaves) > Number(joins), `${name}.leaves`, "after it has joined");
+  if (leaves !== undefined) {
+    check.number(leaves, `${name}.leaves`, "0");
+    check.that(Number(leaves) > Number(joins), `${name}.leaves`, "after it has joined");
+  }
   checkPart(check, device, name);
 }
 
