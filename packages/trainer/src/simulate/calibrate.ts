@@ -4,6 +4,7 @@ import { adaptiveSgd, countRows, type DeviceId, type DoneEvent } from "@heterosg
 import { allocateShared, selectRows, type Dataset } from "@heterosgd/sparse";
 import { parameterLayout, optimizerStateArrays } from "@heterosgd/model";
 import { formatDevice } from "../device/device-spec.js";
+import { TrainerError } from "../errors.js";
 import type { RunEvent } from "../run/run-event.js";
 import { train, type TrainOptions } from "../run/train.js";
 import { nonNegativeFit, type Observation } from "./least-squares.js";
@@ -45,6 +46,8 @@ const STRETCH = 12;
  * Trains on the lighter and on the heavier half of the rows, in batches of several sizes, and fits
  * what batches, rows and non-zeros take to the times between merges; so waiting for messages is in
  * them as well.
+ *
+ * @throws TrainerError DATA_MISMATCH if that was too little to tell by; else as `train` does.
  */
 export async function calibrate(options: CalibrateOptions): Promise<Profile> {
   const { train: rows, shape, rule, devices, batches = [4, 16, 64, 256] } = options;
@@ -63,6 +66,13 @@ export async function calibrate(options: CalibrateOptions): Promise<Profile> {
       })),
     );
   });
+  for (const [id, [fixed = 0, perRow = 0, perNonZero = 0]] of fits.entries()) {
+    if (fixed + perRow + perNonZero > 0) continue;
+    throw new TrainerError(
+      "DATA_MISMATCH",
+      `device ${id} has trained too little on a training set of ${rows.rows} rows to be measured; take more rows or a smaller network`,
+    );
+  }
   // A device copies the merged model before its first batch, which is part of merging.
   const copying = Math.max(...fits.map((fit) => fit[3] ?? 0));
   const merging = Math.max(1e-9, median(measured.flatMap(({ merges }) => merges)) + copying);
@@ -84,8 +94,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Profile> {
         {
           fixed,
           perRow,
-          // A time of nothing at all is none.
-          perNonZero: fixed + perRow + perNonZero > 0 ? perNonZero : Number.MIN_VALUE,
+          perNonZero,
           jitter: Math.min(0.5, spreadOf(id)),
           threads: devices[id]!.threads,
           role: devices[id]!.role,
