@@ -92,6 +92,18 @@ describe("the list of algorithms", () => {
     expect(() => algorithm.create({ ...run, maxSteps: 1.5 })).toThrow(invalid);
   });
 
+  it("gives accelerators of Hogbatch a sixteenth of few rows, and 8192 of many", () => {
+    const devices: readonly DeviceInfo[] = [{ id: 0, maxBatchRows: 99_999, role: "accelerator" }];
+    const first = (rows: number, own = {}) =>
+      algorithms["hogbatch"]
+        ?.create({ ...run, own })
+        .start({ devices, rows, parameters: 2 })[1]
+        .flatMap((command) => (command.type === "accumulate" ? command.rows : []));
+    expect(first(1600)).toEqual([{ epoch: 0, start: 0, count: 100 }]);
+    expect(first(1_000_000)).toEqual([{ epoch: 0, start: 0, count: 8192 }]);
+    expect(first(1600, { acceleratorBatch: 500 })).toEqual([{ epoch: 0, start: 0, count: 500 }]);
+  });
+
   it("refuses a largest batch below the mean of all in LB-BSP", () => {
     const create = (batchMax: number) => () =>
       algorithms["lb-bsp"]?.create({ ...run, own: { batch: 9, batchMax } });

@@ -12,13 +12,16 @@ import type { Accelerate } from "./models.js";
 import { orderFor } from "./order.js";
 
 interface OwnOptions extends RoundRowsOption {
-  /** Rows of an accelerator's batch. 8192 if left out. */
+  /** Rows of an accelerator's batch. min(8192, N/16) if left out. */
   readonly acceleratorBatch?: number;
   /** "add" if left out. */
   readonly accelerate?: Accelerate;
   /** Rows that a host is sent at a time, in batches of a row for each thread. 256 if left out. */
   readonly messageRows?: number;
 }
+
+/** Accelerators' batches grow to this where nothing is set. */
+const largestAutomatic = 8192;
 
 /** Options of `hogbatch`. */
 export interface HogbatchOptions extends RunOptions, OwnOptions {}
@@ -27,9 +30,11 @@ export interface HogbatchOptions extends RunOptions, OwnOptions {}
 export const hogbatchOptions = {
   acceleratorBatch: {
     kind: "count",
-    default: 8192,
+    default: null,
     min: 1,
-    help: "Rows of an accelerator's batch.",
+    help:
+      "Rows of an accelerator's batch. Automatic: 8192, or a sixteenth of the rows if that is " +
+      "less.",
   },
   accelerate: accelerateOption,
   messageRows: messageRowsOption,
@@ -63,7 +68,9 @@ export const hogbatchOptions = {
 export function hogbatch(options: HogbatchOptions): Policy<SharedModelState> {
   const settings = resolveOptions(hogbatchOptions, options);
   const { acceleratorBatch, accelerate, messageRows, roundRows } = settings;
-  const most = Math.max(acceleratorBatch, messageRows);
+  const most = Math.max(acceleratorBatch ?? largestAutomatic, messageRows);
+  const acceleratorRows = (rows: number) =>
+    acceleratorBatch ?? Math.min(largestAutomatic, Math.max(1, Math.floor(rows / 16)));
   return sharedModelPolicy({
     name: "hogbatch",
     settings: resolveRun(options),
@@ -72,8 +79,8 @@ export function hogbatch(options: HogbatchOptions): Policy<SharedModelState> {
     models: (devices) => hogbatchModels(devices, accelerate),
     queueDepth: 1,
     epochBarrier: true,
-    batchRows: ({ role, threads, maxBatchRows }) =>
-      Math.min(role === "accelerator" ? acceleratorBatch : threads, maxBatchRows, most),
+    batchRows: ({ role, threads, maxBatchRows }, rows) =>
+      Math.min(role === "accelerator" ? acceleratorRows(rows) : threads, maxBatchRows, most),
     order: (device) => orderFor(device, accelerate, messageRows),
   });
 }
