@@ -30,10 +30,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function devices() {
+const devices = () => run("devices");
+
+function run(...parameters: readonly string[]) {
   const program = join(folder, "dist", "main.js");
   const env = { ...process.env, NO_COLOR: "1" };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, "devices"], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...parameters], {
     env,
     encoding: "utf8",
   });
@@ -60,6 +62,14 @@ describe.skipIf(!existsSync(join(own, system)))("with an addon", () => {
       /wasm kernels +not available: .+ is damaged: .+; reinstall the package\n/u,
     );
   });
+});
+
+test("native kernels asked for by name and not there are refused, with the reason", () => {
+  rmSync(join(folder, "prebuilds"), { recursive: true, force: true });
+  cpSync(join(own, "data"), join(folder, "data"), { recursive: true });
+  const { status, stderr } = run("train", "--sample", "--kernels", "native", "--dry-run");
+  expect(status, stderr).toBe(4);
+  expect(stderr).toMatch(/has no addon for .+ \[KERNELS_UNAVAILABLE\]/u);
 });
 
 test("without either there is one error, with the exit code of a missing device", () => {

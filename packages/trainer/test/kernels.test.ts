@@ -104,15 +104,6 @@ for (const { kernels, bf16, devices, available } of kinds) {
 }
 
 describe("what can't be had", () => {
-  if (!native.available) {
-    test("is refused by name, with the reason", async () => {
-      await expect(train(options({ kernels: "native" }))).rejects.toMatchObject({
-        code: "KERNELS_UNAVAILABLE",
-        message: expect.stringContaining(without),
-      });
-    });
-  }
-
   test("bfloat16 is refused where there is none", async () => {
     for (const kernels of ["wasm", "plain"] as const) {
       await expect(train(options({ kernels, bf16: true }))).rejects.toMatchObject({
