@@ -23,7 +23,8 @@ export const allowedImports = {
   "gpu-kernels": ["model", "sparse"],
   trainer: ["sparse", "scheduler", "merge", "model", ...kernels],
   cli: libraries,
-  bench: libraries,
+  // Its programs run the built command.
+  bench: [...libraries, "cli"],
 };
 
 /** Packages without any dependency at run time. */
