@@ -10,7 +10,7 @@ const json = (...names: string[]) =>
   JSON.parse(readFileSync(path(...names), "utf8")) as Record<string, unknown>;
 const command = (...args: string[]) => run(args, { folder });
 
-const training = ["--batch", "16", "--learning-rate", "0.02", "--hidden", "8", "--epochs", "4"];
+const training = ["--batch", "16", "--learning-rate", "0.05", "--hidden", "8", "--epochs", "4"];
 
 interface Metrics {
   readonly metrics: Record<string, number>;
