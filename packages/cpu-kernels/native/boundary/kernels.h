@@ -21,6 +21,8 @@ struct NativeKernels {
   NativeKernels* after = nullptr;
 
   bool disposed() const { return pool == nullptr; }
+  // What operations work with; not once disposed.
+  Device device() const { return Device{*pool, *scratch}; }
   // Ends the threads and gives the memory back. Harmless when done again.
   void release();
 };

@@ -92,7 +92,7 @@ napi_value call_gather(napi_env env, napi_callback_info info) {
   const Activation activation = arguments.activation();
   const FloatArray out = arguments.floats("out", times(slot->batch().rows, layer.outputs));
   if (!has_features(arguments, *slot, layer)) return nullptr;
-  Device device{*kernels->pool, *kernels->scratch};
+  Device device = kernels->device();
   kernels->operations->gather(device, slot->batch(), layer, activation, out.data);
   return finish(arguments, *kernels);
 }
@@ -107,7 +107,7 @@ napi_value call_dense(napi_env env, napi_callback_info info) {
   const Activation activation = arguments.activation();
   const FloatArray out = arguments.floats("out", times(rows, layer.outputs));
   if (!arguments.ok()) return nullptr;
-  Device device{*kernels->pool, *kernels->scratch};
+  Device device = kernels->device();
   kernels->operations->dense(device, rows, input.data, layer, activation, out.data);
   return finish(arguments, *kernels);
 }
@@ -127,7 +127,7 @@ napi_value call_output(napi_env env, napi_callback_info info) {
   const FloatArray d_hidden = arguments.optional_floats("dHidden", times(rows, layer.inputs));
   const FloatArray losses = arguments.floats("losses", rows);
   if (!has_classes(arguments, *slot, layer)) return nullptr;
-  Device device{*kernels->pool, *kernels->scratch};
+  Device device = kernels->device();
   kernels->operations->output(device, slot->batch(), hidden.data, layer, loss, gradient,
                               kernels->options, d_hidden.data, losses.data);
   return finish(arguments, *kernels);
@@ -146,7 +146,7 @@ napi_value call_dense_backward(napi_env env, napi_callback_info info) {
   const Gradient gradient = arguments.gradient(layer);
   const FloatArray d_input = arguments.floats("dInput", times(rows, layer.inputs));
   if (!arguments.ok()) return nullptr;
-  Device device{*kernels->pool, *kernels->scratch};
+  Device device = kernels->device();
   kernels->operations->dense_backward(device, rows, input.data, layer, activation, outputs.data,
                                       d_outputs.data, gradient, d_input.data);
   return finish(arguments, *kernels);
@@ -169,7 +169,7 @@ napi_value call_scatter(napi_env env, napi_callback_info info) {
   if (by_feature && !slot->order_columns(*kernels->scratch, layer.inputs)) {
     return finish(arguments, *kernels);
   }
-  Device device{*kernels->pool, *kernels->scratch};
+  Device device = kernels->device();
   kernels->operations->scatter(device, slot->batch(), layer, activation, outputs.data,
                                d_outputs.data, gradient);
   return finish(arguments, *kernels);
@@ -187,7 +187,7 @@ napi_value call_top_k(napi_env env, napi_callback_info info) {
   const FloatArray logits = arguments.floats("logits", times(rows, k));
   const FloatArray sums = arguments.floats("logSumExp", rows);
   if (!arguments.ok()) return nullptr;
-  Device device{*kernels->pool, *kernels->scratch};
+  Device device = kernels->device();
   kernels->operations->top_k(device, rows, hidden.data, layer, k, ids.data, logits.data, sums.data);
   return finish(arguments, *kernels);
 }
@@ -216,7 +216,7 @@ napi_value call_blend(napi_env env, napi_callback_info info) {
     sources[i] = arguments.exact_floats("source", target.length).data;
   }
   if (arguments.ok() && target.length > 0) {
-    Device device{*kernels->pool, *kernels->scratch};
+    Device device = kernels->device();
     kernels->operations->blend(device, target.length, target.data, terms, coefficients, sources);
   }
   if (coefficients != few_coefficients) delete[] coefficients;
@@ -253,7 +253,7 @@ napi_value call_train_micro_batches(napi_env env, napi_callback_info info) {
       !has_classes(arguments, *slot, layers[count - 1])) {
     return nullptr;
   }
-  Device device{*kernels->pool, *kernels->scratch};
+  Device device = kernels->device();
   kernels->operations->train_micro_batches(device, slot->batch(), count, layers, activation, loss,
                                            micro_rows, rate, kernels->options, losses.data);
   return finish(arguments, *kernels);

@@ -5,6 +5,7 @@ import {
   type Report,
   type RoundReportDevice,
 } from "@heterosgd/scheduler";
+import type { CoordinateObserver } from "../coordinator/coordinate.js";
 import type { DeviceUsage } from "../device/api.js";
 
 /** What a device has contributed. */
@@ -43,6 +44,23 @@ export interface Tally {
   event(event: PolicyEvent): void;
   report(report: Report): void;
   summary(usage: readonly (DeviceUsage | null)[]): DeviceSummary[];
+}
+
+/** Has the tally, then the run's event stream, hear of everything that the coordinator tells. */
+export function recordedBy(
+  tally: Tally,
+  emit: (event: PolicyEvent | Report) => void,
+): CoordinateObserver {
+  return {
+    onEvent(event) {
+      tally.event(event);
+      emit(event);
+    },
+    onReport(report) {
+      tally.report(report);
+      emit(report);
+    },
+  };
 }
 
 type Counters = {

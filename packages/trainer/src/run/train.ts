@@ -25,7 +25,7 @@ import { chooseKernels, type ChosenKernels, type KernelsOptions } from "./choose
 import { allFinite, diverged } from "./finite.js";
 import { noDevices } from "./no-devices.js";
 import type { RunEvent, UndatedEvent } from "./run-event.js";
-import { createTally, type DeviceSummary, type Tally } from "./tally.js";
+import { createTally, recordedBy, type DeviceSummary, type Tally } from "./tally.js";
 import { createStopRules, type StopRules } from "./stop-rules.js";
 
 export interface TrainOptions extends KernelsOptions, StopRules {
@@ -199,16 +199,7 @@ async function trainOn(
   const stopWatching = finishOn(options, executor);
   try {
     const setup = { devices: infos, rows: rows.rows, parameters: layout.parameterCount };
-    const reason = await coordinate(policy, setup, executor, {
-      onEvent(event) {
-        tally.event(event);
-        emit(event);
-      },
-      onReport(report) {
-        tally.report(report);
-        emit(report);
-      },
-    });
+    const reason = await coordinate(policy, setup, executor, recordedBy(tally, emit));
     if (reason === "devices") throw noDevices("train", executor.losses());
     // The last updates have shown in no loss.
     if (!allFinite(global())) throw diverged();

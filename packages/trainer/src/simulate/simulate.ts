@@ -18,7 +18,7 @@ import { allFinite, diverged } from "../run/finite.js";
 import { noDevices } from "../run/no-devices.js";
 import type { UndatedEvent } from "../run/run-event.js";
 import { createStopRules } from "../run/stop-rules.js";
-import { createTally } from "../run/tally.js";
+import { createTally, recordedBy } from "../run/tally.js";
 import type { TrainOptions, TrainResult } from "../run/train.js";
 import { createClock } from "./clock.js";
 import type { Profile, ProfileDevice } from "./profile.js";
@@ -193,16 +193,7 @@ async function simulateOn(
   }
   const present = infos.filter((_, id) => (devices[id]!.joins ?? 0) === 0);
   const setup = { devices: present, rows: train.rows, parameters: layout.parameterCount };
-  const reason = await coordinate(policy, setup, executor, {
-    onEvent(event) {
-      tally.event(event);
-      emit(event);
-    },
-    onReport(report) {
-      tally.report(report);
-      emit(report);
-    },
-  });
+  const reason = await coordinate(policy, setup, executor, recordedBy(tally, emit));
   if (reason === "devices") throw noDevices("train", losses);
   if (!allFinite(global().parameters)) throw diverged();
   const summary = tally.summary(simulated.map((device) => device.usage()));
