@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { cellsOf, combinationsOf, flagOf, onlyOf, testRuns, tuningRuns } from "./plan.js";
+import {
+  cellsOf,
+  choicesOf,
+  combinationsOf,
+  flagOf,
+  onlyOf,
+  testRuns,
+  tuningRuns,
+  type PlannedRun,
+} from "./plan.js";
 import { parseSuite } from "./suite-file.js";
 
 const suite = parseSuite(
@@ -77,6 +86,63 @@ test("a platform without a profile is real; an algorithm's devices win over its 
   const [run] = testRuns(suite, cell, "/data", {});
   expect(run!.verb).toBe("train");
   expect(run!.args.join(" ")).toContain("--devices cpu --seed 1");
+});
+
+test("a set's own stop, options, grid and platforms win over the suite's, and what it has for an algorithm over all", () => {
+  const own = parseSuite(
+    JSON.stringify({
+      description: "own",
+      sets: [
+        "bibtex",
+        {
+          name: "delicious",
+          stop: { epochs: 2 },
+          options: { batch: 16, hidden: 8 },
+          grid: { learningRate: [3, 4] },
+          platforms: ["real"],
+          algorithms: { special: { options: { batch: 99 }, grid: { learningRate: [7, 8, 9] } } },
+        },
+      ],
+      platforms: [
+        { name: "four", profile: "four-v100" },
+        { name: "real", devices: "cpu" },
+      ],
+      options: { batch: 64, optimizer: "sgd", hidden: 4 },
+      algorithms: [
+        { algorithm: "sync" },
+        { algorithm: "elastic", options: { batch: 32 }, grid: { learningRate: [5] } },
+        { name: "special", algorithm: "sync", options: { batch: 33 } },
+      ],
+      grid: { learningRate: [1, 2] },
+      seeds: [1],
+      stop: { epochs: 4, maxTime: 9 },
+    }),
+    "/x/my.json",
+  );
+  const told = cellsOf(own).map((cell) => {
+    const choices = choicesOf(own, cell);
+    const [{ args }] = testRuns(own, cell, "/data", choices[0]!) as [PlannedRun];
+    return [
+      cell.platform.name,
+      choices.map(({ learningRate }) => learningRate),
+      args.slice(5, args.indexOf("--max-time")).join(" "),
+    ];
+  });
+  const plain = (platform: string) => [
+    [platform, [1, 2], "--batch 64 --optimizer sgd --hidden 4 --learning-rate 1 --epochs 4"],
+    [platform, [5], "--batch 32 --optimizer sgd --hidden 4 --learning-rate 5 --epochs 4"],
+    [platform, [1, 2], "--batch 33 --optimizer sgd --hidden 4 --learning-rate 1 --epochs 4"],
+  ];
+  expect(told).toEqual([
+    ...plain("four"),
+    ...plain("real"),
+    ["real", [3, 4], "--batch 16 --optimizer sgd --hidden 8 --learning-rate 3 --epochs 2"],
+    ["real", [5], "--batch 32 --optimizer sgd --hidden 8 --learning-rate 5 --epochs 2"],
+    ["real", [7, 8, 9], "--batch 99 --optimizer sgd --hidden 8 --learning-rate 7 --epochs 2"],
+  ]);
+  expect(() => onlyOf(own, ["delicious", "four"])).toThrow(
+    "delicious, four: no data set of these is run on a platform of these",
+  );
 });
 
 test("a test run's file has the same name whatever was tuned", () => {

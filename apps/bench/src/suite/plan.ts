@@ -32,9 +32,9 @@ export interface PlannedRun extends CellName {
 
 export function cellsOf({ sets, platforms, algorithms }: Suite): readonly Cell[] {
   return sets.flatMap((set) =>
-    platforms.flatMap((platform) =>
-      algorithms.map((contestant) => ({ set, platform, contestant })),
-    ),
+    platforms
+      .filter(({ name }) => set.platforms?.includes(name) ?? true)
+      .flatMap((platform) => algorithms.map((contestant) => ({ set, platform, contestant }))),
   );
 }
 
@@ -51,9 +51,15 @@ export function combinationsOf(grid: Grid): readonly Options[] {
   );
 }
 
+/** A cell's combinations of options to choose from: of the most special grid there is. */
+export function choicesOf(suite: Suite, { set, contestant }: Cell): readonly Options[] {
+  const own = ownOf(set.algorithms, contestant.name);
+  return combinationsOf(own?.grid ?? contestant.grid ?? set.grid ?? suite.grid);
+}
+
 /** The runs that decide a cell's tuned options: none where there is nothing to choose. */
 export function tuningRuns(suite: Suite, cell: Cell, data: string): readonly PlannedRun[] {
-  const combinations = combinationsOf(cell.contestant.grid ?? suite.grid);
+  const combinations = choicesOf(suite, cell);
   if (combinations.length < 2) return [];
   return combinations.flatMap((tuned) =>
     suite.tuning.seeds.map((seed) => plan(suite, cell, data, "tuning", tuned, seed)),
@@ -70,6 +76,13 @@ export function testRuns(
   return suite.seeds.map((seed) => plan(suite, cell, data, "test", tuned, seed));
 }
 
+type Own = SuiteSet["algorithms"];
+
+/** What a set has for an algorithm, whose name may be that of a member of every object. */
+function ownOf(algorithms: Own, name: string): Own[string] | undefined {
+  return Object.hasOwn(algorithms, name) ? algorithms[name] : undefined;
+}
+
 function plan(
   suite: Suite,
   cell: Cell,
@@ -82,9 +95,9 @@ function plan(
   const [train, ...test] =
     set.files === null ? filesOf(set.name, data) : [set.files.train, "--test", set.files.test];
   const evaluated = stage === "test" ? test : ["--validation", String(suite.tuning.validation)];
-  const { epochs, maxTime, target } = suite.stop;
+  const { maxTime, target } = { ...suite.stop, ...set.stop };
   const stops: Options = {
-    epochs,
+    epochs: set.stop?.epochs ?? suite.stop.epochs,
     ...(maxTime === undefined ? {} : { maxTime }),
     // A target would end the runs that are to show what is best.
     ...(target === undefined || stage === "tuning" ? {} : { target }),
@@ -94,7 +107,15 @@ function plan(
     ...(platform.profile === undefined ? {} : { profile: platform.profile }),
     ...(devices === undefined ? {} : { devices }),
   };
-  const options = { ...suite.options, ...contestant.options, ...tuned, ...stops, ...where };
+  const options = {
+    ...suite.options,
+    ...set.options,
+    ...contestant.options,
+    ...ownOf(set.algorithms, contestant.name)?.options,
+    ...tuned,
+    ...stops,
+    ...where,
+  };
   const name = nameOf(cell);
   return {
     ...name,
@@ -164,10 +185,16 @@ export function onlyOf(suite: Suite, names: readonly string[]): Suite {
     const kept = items.filter(({ name }) => names.includes(name));
     return kept.length === 0 ? [...items] : kept;
   };
-  return {
+  const part = {
     ...suite,
     sets: keep(suite.sets),
     platforms: keep(suite.platforms),
     algorithms: keep(suite.algorithms),
   };
+  if (cellsOf(part).length === 0) {
+    throw new SuiteError(
+      `${names.join(", ")}: no data set of these is run on a platform of these in the suite ${suite.name}`,
+    );
+  }
+  return part;
 }

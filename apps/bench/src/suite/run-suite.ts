@@ -8,7 +8,7 @@ import { chooseTuned } from "./choose-tuned.js";
 import { parallel } from "./parallel.js";
 import {
   cellsOf,
-  combinationsOf,
+  choicesOf,
   nameOf,
   onlyOf,
   testRuns,
@@ -120,7 +120,7 @@ function testsOf(
   tuning: readonly PlannedRun[],
   trials: ReadonlyMap<string, RunRecord>,
 ): readonly PlannedRun[] {
-  const combinations = combinationsOf(cell.contestant.grid ?? suite.grid);
+  const combinations = choicesOf(suite, cell);
   const own = tuning.map(({ file }) => trials.get(file)!);
   const tuned: Options | null =
     own.length === 0 ? combinations[0]! : chooseTuned(combinations, own);

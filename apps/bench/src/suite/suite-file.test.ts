@@ -32,11 +32,40 @@ test("paths are relative to the suite's file", () => {
     sets: [{ name: "own", train: "a.txt", test: "../b.txt" }],
     platforms: [{ name: "mine", profile: "mine.json" }],
   });
-  expect(sets).toEqual([{ name: "own", files: { train: "/x/a.txt", test: "/b.txt" } }]);
+  expect(sets[0]).toMatchObject({ name: "own", files: { train: "/x/a.txt", test: "/b.txt" } });
   expect(platforms[0]!.profile).toBe("/x/mine.json");
 });
 
+test("a shipped data set may have members of its own", () => {
+  const { sets } = parse({ sets: ["bibtex", { name: "delicious", stop: { epochs: 1 } }] });
+  expect(sets).toEqual([
+    { name: "bibtex", files: null, options: {}, algorithms: {} },
+    { name: "delicious", files: null, options: {}, algorithms: {}, stop: { epochs: 1 } },
+  ]);
+});
+
+const withSet = (own: object) => ({ sets: [{ name: "delicious", ...own }] });
+
 test.each([
+  [withSet({ name: "elsewhere" }), 'sets[0]: there is no data set "elsewhere"; there are '],
+  [withSet({ train: "a" }), "sets[0]: train and test: expected both files"],
+  [{ sets: [3] }, "sets[0]: expected the name of a data set, or { name, … }"],
+  [withSet({ epochs: 1 }), 'sets[0]: Unrecognized key: "epochs"'],
+  [withSet({ stop: { epochs: 0 } }), "sets[0].stop.epochs: "],
+  [withSet({ stop: { steps: 1 } }), 'sets[0].stop: Unrecognized key: "steps"'],
+  [withSet({ options: { seed: 1 } }), "sets[0].options.seed: the runner sets it; see seeds"],
+  [withSet({ grid: { learningRate: [] } }), "sets[0].grid.learningRate: "],
+  [withSet({ platforms: [] }), "sets[0].platforms: "],
+  [
+    withSet({ platforms: ["five"] }),
+    'sets[0].platforms: "five" is none of the suite\'s platforms, four',
+  ],
+  [
+    withSet({ algorithms: { easgd: {} } }),
+    'sets[0].algorithms: "easgd" is none of the suite\'s algorithms, elastic, other',
+  ],
+  [withSet({ algorithms: { other: { stop: 1 } } }), "sets[0].algorithms.other: Unrecognized"],
+  [{ sets: ["delicious", "delicious"] }, 'sets[1]: there are two of the name "delicious"'],
   [{ seeds: [] }, "seeds: "],
   [{ epochs: 3 }, 'the suite: Unrecognized key: "epochs"'],
   [{ stop: {} }, "stop.epochs: "],

@@ -11,8 +11,10 @@ export interface Contestant extends Omit<SuiteDocument["algorithms"][number], "n
   readonly name: string;
 }
 
-export interface SuiteSet {
-  readonly name: string;
+type SetDocument = SuiteDocument["sets"][number];
+
+/** A data set, and what it has of its own over the suite's. */
+export interface SuiteSet extends Omit<SetDocument, "train" | "test"> {
   /** Absolute paths; null for a set of the data folder, which the name tells. */
   readonly files: { readonly train: string; readonly test: string } | null;
 }
@@ -67,14 +69,13 @@ export function parseSuite(text: string, path: string): Suite {
   const suite: Suite = {
     ...result.data,
     name: basename(path, extname(path)),
-    sets: result.data.sets.map((set) =>
-      typeof set === "string"
-        ? { name: set, files: null }
-        : {
-            name: set.name,
-            files: { train: join(folder, set.train), test: join(folder, set.test) },
-          },
-    ),
+    sets: result.data.sets.map(({ train, test, ...set }) => ({
+      ...set,
+      files:
+        train === undefined || test === undefined
+          ? null
+          : { train: join(folder, train), test: join(folder, test) },
+    })),
     platforms: result.data.platforms.map((platform) =>
       platform.profile?.endsWith(".json")
         ? { ...platform, profile: resolve(folder, platform.profile) }
@@ -96,13 +97,23 @@ function checkNames({ sets, platforms, algorithms, goal }: Suite, path: string):
       );
     }
   }
-  for (const [i, { name, files }] of sets.entries()) {
-    if (files !== null || namedSetNames.includes(name)) continue;
-    throw new SuiteError(
-      `${path}: sets[${i}]: there is no data set "${name}"; there are ${namedSetNames.join(", ")}, or name files: { name, train, test }`,
-    );
-  }
   const names = algorithms.map(({ name }) => name);
+  const known = { platforms: platforms.map(({ name }) => name), algorithms: names };
+  for (const [i, set] of sets.entries()) {
+    if (set.files === null && !namedSetNames.includes(set.name)) {
+      throw new SuiteError(
+        `${path}: sets[${i}]: there is no data set "${set.name}"; there are ${namedSetNames.join(", ")}, or name files: { name, train, test }`,
+      );
+    }
+    const told = { platforms: set.platforms ?? [], algorithms: Object.keys(set.algorithms) };
+    for (const member of ["platforms", "algorithms"] as const) {
+      const unknown = told[member].find((name) => !known[member].includes(name));
+      if (unknown === undefined) continue;
+      throw new SuiteError(
+        `${path}: sets[${i}].${member}: "${unknown}" is none of the suite's ${member}, ${known[member].join(", ")}`,
+      );
+    }
+  }
   if (goal !== undefined && "bestOf" in goal && !names.includes(goal.bestOf)) {
     throw new SuiteError(
       `${path}: goal.bestOf: "${goal.bestOf}" is none of the suite's algorithms, ${names.join(", ")}`,

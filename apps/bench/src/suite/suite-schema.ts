@@ -42,10 +42,45 @@ const name = z
     "expected letters, digits, points and hyphens, as it becomes part of file names",
   );
 
-const set = z.union(
-  [z.string().min(1), z.strictObject({ name, train: z.string().min(1), test: z.string().min(1) })],
-  "expected the name of a data set, or { name, train, test }",
-);
+const seed = z.int().min(0);
+
+const stop = z.strictObject({
+  epochs: z.int().min(1),
+  /** Seconds, simulated where the run is. */
+  maxTime: z.number().gt(0).optional(),
+  /** Such as P@1>=0.6. */
+  target: z.string().min(1).optional(),
+});
+
+const set = z
+  .strictObject(
+    {
+      name,
+      /** Both or neither: left out for a set of the data folder. */
+      train: z.string().min(1).optional(),
+      test: z.string().min(1).optional(),
+      /** Over the suite's, member by member. */
+      stop: stop.partial().optional(),
+      /** Over the suite's; an algorithm's own win. */
+      options: options.default({}),
+      /** Instead of the suite's; an algorithm's own wins. */
+      grid: grid.optional(),
+      /** Names: those of the suite's that the set is run on. Left out: all. */
+      platforms: z.array(z.string()).min(1).optional(),
+      /** What single algorithms do otherwise on this set: by name, and over all else. */
+      algorithms: z
+        .record(z.string(), z.strictObject({ options: options.default({}), grid: grid.optional() }))
+        .default({}),
+    },
+    {
+      error: ({ code }) =>
+        code === "invalid_type" ? "expected the name of a data set, or { name, … }" : undefined,
+    },
+  )
+  .refine(
+    ({ train, test }) => (train === undefined) === (test === undefined),
+    "train and test: expected both files, or neither for a set of the data folder",
+  );
 
 const platform = z
   .strictObject({
@@ -70,11 +105,11 @@ const contestant = z.strictObject({
   grid: grid.optional(),
 });
 
-const seed = z.int().min(0);
-
 export const suiteSchema = z.strictObject({
   description: z.string().min(1),
-  sets: z.array(set).min(1),
+  sets: z
+    .array(z.preprocess((told) => (typeof told === "string" ? { name: told } : told), set))
+    .min(1),
   platforms: z.array(platform).min(1),
   /** Of all runs. */
   options: options.default({}),
@@ -89,13 +124,7 @@ export const suiteSchema = z.strictObject({
     })
     .default({ validation: 0.1, seeds: [1] }),
   seeds: z.array(seed).min(1),
-  stop: z.strictObject({
-    epochs: z.int().min(1),
-    /** Seconds, simulated where the run is. */
-    maxTime: z.number().gt(0).optional(),
-    /** Such as P@1>=0.6. */
-    target: z.string().min(1).optional(),
-  }),
+  stop,
   /** P@1 whose time is told: a number, or the best that one of the algorithms reaches. */
   goal: z
     .union(
