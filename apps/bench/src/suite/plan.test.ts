@@ -100,7 +100,10 @@ test("a set's own stop, options, grid and platforms win over the suite's, and wh
           options: { batch: 16, hidden: 8 },
           grid: { learningRate: [3, 4] },
           platforms: ["real"],
-          algorithms: { special: { options: { batch: 99 }, grid: { learningRate: [7, 8, 9] } } },
+          algorithms: {
+            special: { options: { batch: 99 }, grid: { learningRate: [7, 8, 9] } },
+            async: { run: false },
+          },
         },
       ],
       platforms: [
@@ -112,6 +115,7 @@ test("a set's own stop, options, grid and platforms win over the suite's, and wh
         { algorithm: "sync" },
         { algorithm: "elastic", options: { batch: 32 }, grid: { learningRate: [5] } },
         { name: "special", algorithm: "sync", options: { batch: 33 } },
+        { algorithm: "async" },
       ],
       grid: { learningRate: [1, 2] },
       seeds: [1],
@@ -132,6 +136,7 @@ test("a set's own stop, options, grid and platforms win over the suite's, and wh
     [platform, [1, 2], "--batch 64 --optimizer sgd --hidden 4 --learning-rate 1 --epochs 4"],
     [platform, [5], "--batch 32 --optimizer sgd --hidden 4 --learning-rate 5 --epochs 4"],
     [platform, [1, 2], "--batch 33 --optimizer sgd --hidden 4 --learning-rate 1 --epochs 4"],
+    [platform, [1, 2], "--batch 64 --optimizer sgd --hidden 4 --learning-rate 1 --epochs 4"],
   ];
   expect(told).toEqual([
     ...plain("four"),
@@ -141,7 +146,7 @@ test("a set's own stop, options, grid and platforms win over the suite's, and wh
     ["real", [7, 8, 9], "--batch 99 --optimizer sgd --hidden 8 --learning-rate 7 --epochs 2"],
   ]);
   expect(() => onlyOf(own, ["delicious", "four"])).toThrow(
-    "delicious, four: no data set of these is run on a platform of these",
+    "delicious, four: in the suite my nothing of these is run together",
   );
 });
 

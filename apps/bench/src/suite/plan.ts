@@ -34,7 +34,11 @@ export function cellsOf({ sets, platforms, algorithms }: Suite): readonly Cell[]
   return sets.flatMap((set) =>
     platforms
       .filter(({ name }) => set.platforms?.includes(name) ?? true)
-      .flatMap((platform) => algorithms.map((contestant) => ({ set, platform, contestant }))),
+      .flatMap((platform) =>
+        algorithms
+          .filter(({ name }) => ownOf(set, name)?.run ?? true)
+          .map((contestant) => ({ set, platform, contestant })),
+      ),
   );
 }
 
@@ -53,7 +57,7 @@ export function combinationsOf(grid: Grid): readonly Options[] {
 
 /** A cell's combinations of options to choose from: of the most special grid there is. */
 export function choicesOf(suite: Suite, { set, contestant }: Cell): readonly Options[] {
-  const own = ownOf(set.algorithms, contestant.name);
+  const own = ownOf(set, contestant.name);
   return combinationsOf(own?.grid ?? contestant.grid ?? set.grid ?? suite.grid);
 }
 
@@ -76,10 +80,10 @@ export function testRuns(
   return suite.seeds.map((seed) => plan(suite, cell, data, "test", tuned, seed));
 }
 
-type Own = SuiteSet["algorithms"];
+type Own = SuiteSet["algorithms"][string];
 
 /** What a set has for an algorithm, whose name may be that of a member of every object. */
-function ownOf(algorithms: Own, name: string): Own[string] | undefined {
+function ownOf({ algorithms }: SuiteSet, name: string): Own | undefined {
   return Object.hasOwn(algorithms, name) ? algorithms[name] : undefined;
 }
 
@@ -111,7 +115,7 @@ function plan(
     ...suite.options,
     ...set.options,
     ...contestant.options,
-    ...ownOf(set.algorithms, contestant.name)?.options,
+    ...ownOf(set, contestant.name)?.options,
     ...tuned,
     ...stops,
     ...where,
@@ -193,7 +197,7 @@ export function onlyOf(suite: Suite, names: readonly string[]): Suite {
   };
   if (cellsOf(part).length === 0) {
     throw new SuiteError(
-      `${names.join(", ")}: no data set of these is run on a platform of these in the suite ${suite.name}`,
+      `${names.join(", ")}: in the suite ${suite.name} nothing of these is run together`,
     );
   }
   return part;

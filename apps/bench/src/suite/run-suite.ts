@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { environment } from "../environment.js";
 import { CommandFailure, commandVersion, dataFolder, runByCommand } from "../run-command.js";
 import { chooseTuned } from "./choose-tuned.js";
+import { interleaved } from "./interleaved.js";
 import { parallel } from "./parallel.js";
 import {
   cellsOf,
@@ -91,9 +92,9 @@ export async function runSuite(
     session.progress.note(`the suite has changed since the earlier runs in ${folder}`);
   }
   try {
-    const trials = await runAll(session, tuning.flat());
-    const tests = cells.flatMap((cell, i) => testsOf(session, cell, tuning[i]!, trials));
-    const records = await runAll(session, tests);
+    const trials = await runAll(session, interleaved(tuning));
+    const tests = cells.map((cell, i) => testsOf(session, cell, tuning[i]!, trials));
+    const records = await runAll(session, interleaved(tests));
     const finished = [...records.values()].filter(({ result }) => result !== null);
     report(session, finished.length < cells.length * suite.seeds.length, json);
   } finally {

@@ -65,6 +65,10 @@ test.each([
     'sets[0].algorithms: "easgd" is none of the suite\'s algorithms, elastic, other',
   ],
   [withSet({ algorithms: { other: { stop: 1 } } }), "sets[0].algorithms.other: Unrecognized"],
+  [
+    { ...withSet({ algorithms: { other: { run: false } } }), goal: { bestOf: "other" } },
+    "sets[0].algorithms.other.run: the goal is its best",
+  ],
   [{ sets: ["delicious", "delicious"] }, 'sets[1]: there are two of the name "delicious"'],
   [{ seeds: [] }, "seeds: "],
   [{ epochs: 3 }, 'the suite: Unrecognized key: "epochs"'],

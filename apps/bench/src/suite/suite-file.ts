@@ -114,9 +114,17 @@ function checkNames({ sets, platforms, algorithms, goal }: Suite, path: string):
       );
     }
   }
-  if (goal !== undefined && "bestOf" in goal && !names.includes(goal.bestOf)) {
+  if (goal === undefined || !("bestOf" in goal)) return;
+  const { bestOf } = goal;
+  if (!names.includes(bestOf)) {
     throw new SuiteError(
-      `${path}: goal.bestOf: "${goal.bestOf}" is none of the suite's algorithms, ${names.join(", ")}`,
+      `${path}: goal.bestOf: "${bestOf}" is none of the suite's algorithms, ${names.join(", ")}`,
+    );
+  }
+  const without = sets.findIndex((set) => set.algorithms[bestOf]?.run === false);
+  if (without >= 0) {
+    throw new SuiteError(
+      `${path}: sets[${without}].algorithms.${bestOf}.run: the goal is its best, so that it has to be run`,
     );
   }
 }

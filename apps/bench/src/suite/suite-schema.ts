@@ -69,7 +69,15 @@ const set = z
       platforms: z.array(z.string()).min(1).optional(),
       /** What single algorithms do otherwise on this set: by name, and over all else. */
       algorithms: z
-        .record(z.string(), z.strictObject({ options: options.default({}), grid: grid.optional() }))
+        .record(
+          z.string(),
+          z.strictObject({
+            /** Whether it is run on this set at all. */
+            run: z.boolean().default(true),
+            options: options.default({}),
+            grid: grid.optional(),
+          }),
+        )
         .default({}),
     },
     {

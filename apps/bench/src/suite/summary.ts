@@ -1,6 +1,7 @@
 /** What a folder of results says: one table for each data set and platform. */
 import { describeEnvironment, type Environment } from "../environment.js";
 import { median } from "../statistics.js";
+import { groupsOf } from "./groups.js";
 import { optionWords } from "./plan.js";
 import { measureCells, measures, type CellResult, type MeasureName } from "./measures.js";
 import { rangeOf, rangeWords, type Range } from "./ranges.js";
@@ -69,16 +70,6 @@ export function summaryMarkdown(summary: Summary): string {
     `Commands, of the first seed:`,
     commands.join("\n"),
   ].join("\n\n")}\n`;
-}
-
-/** The cells of a data set on a platform belong together. */
-function groupsOf<T extends CellResult>(cells: readonly T[]): readonly (readonly T[])[] {
-  const groups = new Map<string, T[]>();
-  for (const cell of cells) {
-    const key = `${cell.set}\n${cell.platform}`;
-    groups.set(key, [...(groups.get(key) ?? []), cell]);
-  }
-  return [...groups.values()];
 }
 
 function titleOf([first]: readonly CellResult[]): string {
