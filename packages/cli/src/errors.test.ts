@@ -44,6 +44,39 @@ test("messages of the packages name flags instead of options of functions", () =
   expect(describeError(error)).toBe("leave them out with --wider drop. [TOO_WIDE]");
 });
 
+test.each([
+  [
+    "The option batch.min is 256, but must be a whole number from 1 to 128.",
+    "--batch-min is 256, but must be a whole number from 1 to 128.",
+  ],
+  [
+    "The option hostMin is 10, but must be at most hostMax, 2.",
+    "--host-min is 10, but must be at most --host-max, 2.",
+  ],
+  [
+    "The option batchMax is 8, but must be at least batch, 16.",
+    "--batch-max is 8, but must be at least --batch, 16.",
+  ],
+  [
+    "The option batchScaling.gain is 2, but must be above 0 and at most 1.",
+    "--kappa is 2, but must be above 0 and at most 1.",
+  ],
+  [
+    "The option schedule.finalRate is 3, but must be between 0 and the rate, 1.",
+    "--schedule-final is 3, but must be between 0 and the rate, 1.",
+  ],
+])("what a policy says of an option names its flag: %s", (message, shown) => {
+  const error = new SchedulerError("INVALID_OPTION", message);
+  expect(describeError(error)).toBe(`${shown} [INVALID_OPTION]`);
+});
+
+test("so does what a merge rule says", () => {
+  const message = "The merge option momentum is 1, but must be at least 0 and below 1.";
+  expect(describeError(new MergeError("INVALID_OPTION", message))).toBe(
+    "--momentum is 1, but must be at least 0 and below 1. [INVALID_OPTION]",
+  );
+});
+
 test("messages say what the model has, not what a function was asked for", () => {
   const error = new SparseError("TOO_WIDE", "index 9, but at most 5 features are asked for");
   expect(describeError(error)).toBe("index 9, but the model has 5 features [TOO_WIDE]");

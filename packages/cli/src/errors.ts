@@ -1,3 +1,4 @@
+import { optionsAsFlags } from "./config/option-flags.js";
 import { printable } from "./output/format.js";
 import type { CpuKernelsErrorCode } from "@heterosgd/cpu-kernels";
 import type { MergeErrorCode } from "@heterosgd/merge";
@@ -127,9 +128,11 @@ export function errorDocument(error: unknown): unknown {
 }
 
 function messageOf(error: unknown): string {
-  const { message } = named(error);
+  const { name, message } = named(error);
   const hint = error instanceof CliError && error.hint !== null ? `; ${error.hint}` : "";
-  return printable(inFlags(message.trim().replaceAll(/\s*\n\s*/g, " ")) + hint);
+  const line = message.trim().replaceAll(/\s*\n\s*/g, " ");
+  const isOfOptions = name === "SchedulerError" || name === "MergeError";
+  return printable((isOfOptions ? optionsAsFlags(line) : inFlags(line)) + hint);
 }
 
 // The packages name their options as programs write them.

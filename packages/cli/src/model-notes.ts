@@ -1,5 +1,6 @@
 /** The notes in a model file that say how to read more data for it, and where it comes from. */
-import { profileNames, type TrainConfig } from "./config/schema.js";
+import { profileNames } from "./config/default-profile.js";
+import type { TrainConfig } from "./config/schema.js";
 import type { ReadingOptions, TrainingData } from "./data.js";
 
 export interface ModelNotes {

@@ -20,6 +20,7 @@ import {
 import { createPolicy } from "./algorithms.js";
 import type { DecidedConfig } from "./config/complete.js";
 import type { TrainingData } from "./data.js";
+import { deviceRole, suitableProfiles, usefulDevices } from "./config/default-profile.js";
 import { CliError } from "./errors.js";
 import { optimizers } from "./optimizers.js";
 import { formatBytes, formatCount, parseDuration } from "./output/format.js";
@@ -74,22 +75,37 @@ const THREAD_BYTES = 20 * 2 ** 20;
 /** Elements that an array has room for. */
 const MOST_PARAMETERS = 2 ** 32;
 
-/** The simulated devices of a configuration. @throws TrainerError DEVICE_SPEC */
-function simulationOf({ devices }: DecidedConfig, profile: Profile | null): Simulation | null {
+/**
+ * The simulated devices of a configuration.
+ *
+ * @throws TrainerError DEVICE_SPEC; CliError CONFLICT if the algorithm has a use for none of them.
+ */
+function simulationOf(
+  { algorithm, devices }: DecidedConfig,
+  profile: Profile | null,
+): Simulation | null {
   if (profile === null) return null;
-  const named = devices === "auto" ? profile.devices : parseSimulatedDevices(devices, profile);
-  return { profile, devices: named };
+  if (devices !== "auto") return { profile, devices: parseSimulatedDevices(devices, profile) };
+  const useful = usefulDevices(profile, algorithm);
+  if (useful.length > 0) return { profile, devices: useful };
+  const roles = [...new Set(profile.devices.map((device) => deviceRole(profile, device)))];
+  throw new CliError(
+    "CONFLICT",
+    `the profile ${profile.name} has no device that --algorithm ${algorithm} has a use for, but ${roles.join(" and ")} devices`,
+    {
+      hint: `of the profiles that are shipped it can take ${suitableProfiles(algorithm).join(", ")}`,
+    },
+  );
 }
 
 /** The devices that a configuration names; one that computes for each simulated one. */
 function devicesOf({ devices }: DecidedConfig, simulation: Simulation | null) {
   if (simulation === null) return devicesFor(devices);
-  const { kinds } = simulation.profile;
-  return simulation.devices.map(({ kind, role = kinds[kind]?.role ?? "host" }): DeviceSpec => ({
+  return simulation.devices.map((device): DeviceSpec => ({
     kind: "cpu",
     threads: 1,
     speed: 1,
-    role,
+    role: deviceRole(simulation.profile, device),
   }));
 }
 

@@ -1,18 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { builtInProfiles, checkProfile, type Profile } from "@heterosgd/trainer";
-import { profileNames } from "./config/schema.js";
+import { profileNames } from "./config/default-profile.js";
 import { CliError } from "./errors.js";
 
 /**
  * The profile of that name, or in that file.
  *
- * @param named - null for the first of those that are shipped.
  * @throws CliError PROFILE_UNREADABLE; TrainerError PROFILE
  */
-export async function readProfile(named: string | null): Promise<Profile> {
-  const shipped = builtInProfiles[named ?? profileNames[0]!];
+export async function readProfile(file: string): Promise<Profile> {
+  const shipped = Object.hasOwn(builtInProfiles, file) ? builtInProfiles[file] : undefined;
   if (shipped !== undefined) return shipped;
-  const file = named ?? "";
   const unreadable = (why: string, cause: unknown) =>
     new CliError("PROFILE_UNREADABLE", `cannot read the profile ${file}: ${why}`, {
       cause,

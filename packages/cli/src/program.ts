@@ -1,14 +1,8 @@
 /** The command line: verbs, their flags (made from the schema) and help. */
 import { Command, CommanderError, Option } from "commander";
 import type * as z from "zod";
-import {
-  choicesOf,
-  defaultOf,
-  flagName,
-  isSwitch,
-  lookOf,
-  optionsOf,
-} from "./config/option-text.js";
+import { flagName } from "./config/option-flags.js";
+import { choicesOf, defaultOf, isSwitch, lookOf, optionsOf } from "./config/option-text.js";
 import { checkVariables } from "./config/resolve.js";
 import {
   calibrateSchema,

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { algorithms } from "@heterosgd/scheduler";
 import { expect, test } from "vitest";
 import { presets } from "../src/algorithms.js";
-import { flagName } from "../src/config/option-text.js";
+import { flagName } from "../src/config/option-flags.js";
 import { ownHelp, ownOptions } from "../src/config/own-options.js";
 import { optimizers } from "../src/optimizers.js";
 

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { flagName } from "../src/config/option-flags.js";
 import {
   choicesOf,
   defaultOf,
   expectationOf,
-  flagName,
   isSwitch,
   lookOf,
   optionsOf,

@@ -94,12 +94,42 @@ test.each([
   ],
   [["--profile", "train.txt"], /train\.txt: it is no JSON: .*\[PROFILE_UNREADABLE\]/],
   [["--devices", "cpu"], /unknown device kind "cpu".*four-v100 has: gpu \[DEVICE_SPEC\]/],
+  [
+    ["--algorithm", "hogwild", "--profile", "four-v100"],
+    /four-v100 has no device that --algorithm hogwild has a use for.*cpu48-k80.*\[CONFLICT\]/,
+  ],
+  [["--batch-min", "256"], /^error: --batch-min is 256, but must be .* \[INVALID_OPTION\]/m],
   [["--devices", "gpu:joins=1"], /no device is there at the start.*\[NO_DEVICES\]/],
 ])("what can't be simulated is refused: %s", async (options, message) => {
   const { code, stderr } = await command("simulate", "train.txt", "--out", "no", ...options);
   expect(code).toBeGreaterThan(0);
   expect(stderr).toMatch(message);
 });
+
+test.each([
+  ["hogwild", ["cpu"]],
+  ["hogbatch", ["cpu", "gpu"]],
+])("%s runs on devices that it has a use for, though none are named", async (algorithm, kinds) => {
+  const rest = ["--hidden", "8", "--algorithm", algorithm, "--out", algorithm];
+  const ended = await command("simulate", "train.txt", ...rest);
+  expect(ended.code).toBe(0);
+  const [start] = readFileSync(path(algorithm, "events.jsonl"), "utf8").split("\n");
+  expect(JSON.parse(start!)).toMatchObject({
+    simulated: { profile: "cpu48-k80", devices: kinds.map((kind) => ({ kind })) },
+  });
+});
+
+test("the bundled data is enough to see the devices of failing go and come", async () => {
+  const ended = await command("simulate", "--sample", "--profile", "failing", "--out", "failing");
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).toContain("a device was lost, the others go on: device 2");
+  expect(ended.stderr).toContain("a device has joined: device 3");
+  expect(ended.stdout).toMatch(/device 2 .* lost$/m);
+  const { devices } = json("failing", "metrics.json") as {
+    devices: readonly { rows: number }[];
+  };
+  for (const { rows } of devices) expect(rows).toBeGreaterThan(0);
+}, 60_000);
 
 test("a real run takes no profile", async () => {
   expect((await command("train", "train.txt", "--profile", "four-v100")).stderr).toMatch(

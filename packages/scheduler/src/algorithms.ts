@@ -9,7 +9,7 @@ import { asyncSgd, asyncSgdOptions } from "./async-sgd/policy.js";
 import { checkOption } from "./common/options.js";
 import type { OptionInfo, OptionTable, OptionValue } from "./common/options.js";
 import type { RunOptions } from "./common/run.js";
-import type { Policy } from "./contract.js";
+import type { DeviceInfo, Policy } from "./contract.js";
 import { crossbow, crossbowOptions } from "./crossbow/policy.js";
 import { easgd, easgdOptions } from "./easgd/policy.js";
 import { elasticSgd, elasticSgdOptions } from "./elastic/policy.js";
@@ -45,6 +45,11 @@ export interface Algorithm {
   readonly races: boolean;
   /** Whether replicas are merged by a rule that has to be given. */
   readonly needsMerge: boolean;
+  /**
+   * The parts that devices take in it: it is meant for a device of each, and has no use for others.
+   * Empty: all devices are alike to it, whatever their role.
+   */
+  readonly roles: readonly NonNullable<DeviceInfo["role"]>[];
   /** Its own options; those of every algorithm are in `RunOptions`. */
   readonly options: Readonly<Record<string, OptionInfo>>;
   /**
@@ -54,7 +59,7 @@ export interface Algorithm {
 }
 
 type Facts = Pick<Algorithm, "title" | "summary" | "source"> &
-  Partial<Pick<Algorithm, "optimizer" | "races" | "needsMerge">>;
+  Partial<Pick<Algorithm, "optimizer" | "races" | "needsMerge" | "roles">>;
 
 /** By the name that its policy has. */
 export const algorithms: Readonly<Record<string, Algorithm>> = {
@@ -88,6 +93,7 @@ export const algorithms: Readonly<Record<string, Algorithm>> = {
       source: "Ma, Rusu, arXiv 2004.08771",
       optimizer: "sgd",
       races: true,
+      roles: ["host", "accelerator"],
     },
     hogbatchOptions,
     hogbatch,
@@ -100,6 +106,7 @@ export const algorithms: Readonly<Record<string, Algorithm>> = {
       source: "Ma, Rusu, arXiv 2004.08771",
       optimizer: "sgd",
       races: true,
+      roles: ["host", "accelerator"],
     },
     adaptiveHogbatchOptions,
     adaptiveHogbatch,
@@ -110,6 +117,7 @@ export const algorithms: Readonly<Record<string, Algorithm>> = {
       summary: "CPU threads step on one shared model without locks, one row at a time.",
       source: "Recht, Ré, Wright, Niu, Hogwild! (2011)",
       races: true,
+      roles: ["host"],
     },
     hogwildOptions,
     hogwild,
@@ -196,7 +204,7 @@ export const algorithms: Readonly<Record<string, Algorithm>> = {
 };
 
 function define<Options extends RunOptions>(
-  { optimizer = "any", races = false, needsMerge = false, ...facts }: Facts,
+  { optimizer = "any", races = false, needsMerge = false, roles = [], ...facts }: Facts,
   table: OptionTable<Omit<Options, keyof RunOptions>>,
   create: (options: Options, merge: MergeRule | undefined) => Policy,
 ): Algorithm {
@@ -206,6 +214,7 @@ function define<Options extends RunOptions>(
     optimizer,
     races,
     needsMerge,
+    roles,
     options,
     create: ({ merge, own = {}, ...run }) =>
       // What the table describes and has been checked against it is what the options are.

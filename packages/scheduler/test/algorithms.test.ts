@@ -59,6 +59,21 @@ describe("the list of algorithms", () => {
     },
   );
 
+  it.each(entries)("%s takes devices of its roles, of all where it has none", (_, algorithm) => {
+    const { roles } = algorithm;
+    const all = ["host", "accelerator"] as const;
+    const taken = all.filter((role) => {
+      const devices: readonly DeviceInfo[] = [{ id: 0, maxBatchRows: 500, role }];
+      try {
+        algorithm.create(run).start({ devices, rows: 999, parameters: 2 });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    expect(taken).toEqual(roles.length === 0 ? all : roles);
+  });
+
   it.each(entries)("describes %s in words for people", (_, { title, summary, source, options }) => {
     expect(title).toMatch(/^[A-Z]/);
     expect(summary).toMatch(/^[A-Z][^\n]{20,90}\.$/);

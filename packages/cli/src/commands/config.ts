@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { flagName } from "../config/option-flags.js";
 import {
   defaultOf,
   expectationOf,
-  flagName,
   isNullable,
   isSwitch,
   optionsOf,

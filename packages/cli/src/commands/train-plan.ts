@@ -1,7 +1,7 @@
 import { describeShape } from "@heterosgd/model";
 import { counted, formatBytes, formatCount } from "../output/format.js";
 import { formatSimulatedDevice } from "@heterosgd/trainer";
-import { flagName } from "../config/option-text.js";
+import { flagName } from "../config/option-flags.js";
 import { ownValues } from "../config/own-options.js";
 import { profileWords } from "../output/report.js";
 import { kernelsWords } from "../output/kernels.js";

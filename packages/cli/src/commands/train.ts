@@ -15,6 +15,7 @@ import {
   type TrainResult,
 } from "@heterosgd/trainer";
 import { decide, storedConfig, type DecidedConfig } from "../config/complete.js";
+import { defaultProfile } from "../config/default-profile.js";
 import { environmentLayer, fileLayer, flagLayer, resolveTraining } from "../config/resolve.js";
 import { trainSchema, type TrainConfig } from "../config/schema.js";
 import { readTrainingData } from "../data.js";
@@ -90,9 +91,9 @@ export async function trainCommand(
 /** What `simulate` takes its times from. */
 async function profileFor(
   verb: "train" | "simulate",
-  { profile, countEvaluation }: DecidedConfig,
+  { profile, algorithm, countEvaluation }: DecidedConfig,
 ): Promise<Profile | null> {
-  if (verb === "simulate") return readProfile(profile);
+  if (verb === "simulate") return readProfile(profile ?? defaultProfile(algorithm));
   if (profile === null && !countEvaluation) return null;
   throw new CliError("CONFLICT", "a profile of simulated devices is set, but this is a real run", {
     hint: "heterosgd simulate takes it; unset it (null in the file) to train on real devices",

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
+import { flagName } from "./option-flags.js";
 import {
   choicesOf,
   defaultOf,
   expectationOf,
-  flagName,
   isSwitch,
   lookOf,
   optionsOf,

@@ -1,11 +1,7 @@
 /** Options as text: names of flags and variables, values from text, and what a value must be. */
 import * as z from "zod";
+import { flagName } from "./option-flags.js";
 import { optionLooks, type OptionLook, type OptionSchema } from "./schema.js";
-
-/** `learningRate` as `learning-rate`. */
-export function flagName(key: string): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
 
 /** `learningRate` as `HETEROSGD_LEARNING_RATE`. */
 export function variableName(key: string): string {

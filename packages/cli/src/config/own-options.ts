@@ -10,6 +10,7 @@ import {
 } from "@heterosgd/scheduler";
 import * as z from "zod";
 import { mergeOptions } from "./merge-options.js";
+import { camelCaseAsFlags } from "./option-flags.js";
 
 type Table = Readonly<Record<string, OptionInfo>>;
 
@@ -44,16 +45,9 @@ export function ownValues(config: {
   );
 }
 
-/** `batchMin` as `batch-min`, in text. */
-const asFlags = (text: string) =>
-  text.replaceAll(
-    /\b[a-z]+(?:[A-Z][a-z]+)+\b/g,
-    (name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-  );
-
 /** Help of one option for one algorithm, with the default that the option's absence stands for. */
 export function ownHelp({ help, default: value }: OptionInfo): string {
-  const text = asFlags(help);
+  const text = camelCaseAsFlags(help);
   if (value === null) return text;
   const shown = typeof value === "boolean" ? (value ? "on" : "off") : String(value);
   return `${text} Automatic: ${shown}.`;

@@ -7,9 +7,9 @@ import * as z from "zod";
 import { presets } from "../algorithms.js";
 import { CliError } from "../errors.js";
 import { suggest } from "../suggest.js";
+import { flagName } from "./option-flags.js";
 import {
   expectationOf,
-  flagName,
   isNullable,
   isPath,
   optionsOf,

@@ -3,8 +3,8 @@
  * variables, the JSON Schema and the README's table all come from here.
  */
 import { largestLearningRate, type OptionValue } from "@heterosgd/scheduler";
-import { builtInProfiles } from "@heterosgd/trainer";
 import * as z from "zod";
+import { defaultProfileWords, profileNames } from "./default-profile.js";
 import {
   algorithmNames,
   isSwitchOption,
@@ -44,7 +44,6 @@ const choosing = "Algorithm";
 const own = "Options of algorithms";
 const running = "Devices and output";
 const simulating = "Simulation";
-export const profileNames: readonly string[] = Object.keys(builtInProfiles);
 
 const path = () => z.string().min(1).nullable().default(null);
 const file = { group: data, value: "FILE", path: true } as const;
@@ -270,8 +269,8 @@ const options = {
   profile: option(
     path(),
     { group: simulating, value: "PROFILE", path: true, names: profileNames },
-    `Of simulate: what is simulated, ${profileNames.join(", ")}, or a JSON file. Automatic: ${profileNames[0]}. ` +
-      "--devices then names devices of its kinds, such as gpu,gpu@0.8, auto those that it has.",
+    `Of simulate: what is simulated, ${profileNames.join(", ")}, or a JSON file. Automatic: ${defaultProfileWords()}. ` +
+      "--devices then names devices of its kinds, such as gpu,gpu@0.8, auto those of it that the algorithm has a use for.",
   ),
   countEvaluation: option(
     off(),

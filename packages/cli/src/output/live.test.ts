@@ -20,13 +20,15 @@ const start = {
 } as unknown as RunEvent;
 const epoch = (at: number) => ({ at, type: "epoch", epoch: 0 }) as unknown as RunEvent;
 
-/** What a run writes of two epochs, of which only the second ends after some time. */
-function written(isTTY: boolean): string {
+const twoEpochs = [start, epoch(1), epoch(5)];
+
+/** What a run writes of its events: by default two epochs, of which only the second ends after some time. */
+function written(isTTY: boolean, events = twoEpochs): string {
   let text = "";
   const stream = { write: (part: string) => (text += part), isTTY, columns: 80, rows: 24 };
   const output = createOutput({ stdout: stream, stderr: stream, verbosity: "normal", json: false });
   const view = showLive(output, limits, () => undefined);
-  for (const event of [start, epoch(1), epoch(5)]) view.event(event);
+  for (const event of events) view.event(event);
   view.close();
   return text;
 }
@@ -47,4 +49,9 @@ test("elsewhere lines come now and then, and a dumb terminal is treated so", () 
     expect(text).not.toContain("\u001b");
     expect(text.match(/^epoch 1\/2/gm)).toHaveLength(1);
   }
+});
+
+test("who joins is named", () => {
+  const joined = { at: 2, type: "joined", device: { id: 0, maxBatchRows: 8 } } as RunEvent;
+  expect(written(false, [start, joined])).toContain("a device has joined: device 0 (cpu)\n");
 });

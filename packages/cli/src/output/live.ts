@@ -81,6 +81,14 @@ export function showLive(
           log(event.reason);
           output.warn(`a device was lost, the others go on: ${event.reason}`);
           break;
+        case "joined": {
+          const { id } = event.device;
+          const { name = `device ${id}` } = progress.snapshot(event.at).devices[id] ?? {};
+          const text = `a device has joined: ${name}`;
+          log(text);
+          output.say(text);
+          break;
+        }
         case "merge":
           output.detail(mergeWords(event));
           break;

@@ -59,6 +59,17 @@ test("adds up rows, shares, rates and losses", () => {
   });
 });
 
+test("where a message holds many batches, their size is what reports say it is", () => {
+  const progress = createProgress(limits);
+  progress.event({ ...start, algorithm: "hogwild" } as unknown as RunEvent);
+  progress.event(done(2, 0, 256, 1, 4));
+  expect(statusLines(progress.snapshot(2))[1]!.text).toMatch(/cpu\) +batch - /);
+  const report = { at: 3, type: "round", devices: [{ device: 0, updates: 256, nextBatchRows: 1 }] };
+  progress.event(report as unknown as RunEvent);
+  progress.event(done(4, 0, 256, 1, 4));
+  expect(statusLines(progress.snapshot(4))[1]!.text).toMatch(/cpu\) +batch 1 /);
+});
+
 test("rates forget what is more than ten seconds old", () => {
   const progress = createProgress({ ...limits, epochs: 100 });
   progress.event(start);

@@ -1,5 +1,6 @@
 /** Follows a run by its events: what the status rows and progress lines show. */
 import type { Metrics } from "@heterosgd/model";
+import { algorithms } from "@heterosgd/scheduler";
 import type { RunEvent } from "@heterosgd/trainer";
 
 /** What bounds the run. */
@@ -16,8 +17,8 @@ export interface ProgressLimits {
 
 export interface DeviceProgress {
   readonly name: string;
-  /** Rows of its latest batch, 0 before the first. */
-  readonly batchRows: number;
+  /** Rows of its latest batch, null before it is known. */
+  readonly batchRows: number | null;
   readonly rowsPerSecond: number;
   /** Of all rows trained on, 0 to 1. */
   readonly share: number;
@@ -64,7 +65,9 @@ const SAMPLE_SECONDS = 0.5;
 export function createProgress(limits: ProgressLimits): Progress {
   const { rows, epochs, maxSteps, maxSeconds, isSimulated } = limits;
   let names: readonly string[] = [];
-  let batches: number[] = [];
+  let batches: (number | null)[] = [];
+  /** Whether what a device is sent at a time is many batches, of which reports tell. */
+  let sendsMessages = false;
   let lost: boolean[] = [];
   let batchesDone = 0;
   /** A batch may be many updates, of which a report tells. */
@@ -86,7 +89,8 @@ export function createProgress(limits: ProgressLimits): Progress {
       switch (event.type) {
         case "start":
           names = event.devices.map(({ name }) => name);
-          batches = names.map(() => 0);
+          batches = names.map(() => null);
+          sendsMessages = Object.hasOwn(algorithms[event.algorithm]?.options ?? {}, "messageRows");
           lost = names.map(() => false);
           began = event.at;
           now = {
@@ -106,7 +110,7 @@ export function createProgress(limits: ProgressLimits): Progress {
           now.loss += event.loss;
           device.rows += count;
           device.seconds += event.seconds;
-          batches[event.device] = count;
+          if (!sendsMessages) batches[event.device] = count;
           batchesDone++;
           break;
         }
@@ -115,7 +119,10 @@ export function createProgress(limits: ProgressLimits): Progress {
           break;
         case "merge":
         case "round":
-          for (const device of event.devices) updates += device.updates;
+          for (const { device, updates: made, nextBatchRows } of event.devices) {
+            updates += made;
+            if (sendsMessages) batches[device] = nextBatchRows;
+          }
           break;
         case "evaluation":
           metrics = event.metrics;
@@ -153,7 +160,7 @@ export function createProgress(limits: ProgressLimits): Progress {
           const busy = device.seconds - before.seconds;
           return {
             name,
-            batchRows: batches[id]!,
+            batchRows: batches[id] ?? null,
             rowsPerSecond: (device.rows - before.rows) / elapsed,
             share: now.rows > 0 ? device.rows / now.rows : 0,
             busy: Math.min(1, busy / elapsed),

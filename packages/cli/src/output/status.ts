@@ -33,7 +33,7 @@ export function statusLines(snapshot: Snapshot): readonly Line[] {
         ? [`  ${name}`, "lost"]
         : [
             `  ${name}`,
-            `batch ${formatCount(batchRows)}`,
+            `batch ${batchRows === null ? "-" : formatCount(batchRows)}`,
             `${formatCount(rowsPerSecond)} rows/s`,
             `${formatShare(share, 0)} of rows`,
             `${formatShare(busy, 0)} busy`,
