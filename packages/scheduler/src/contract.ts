@@ -103,9 +103,10 @@ export interface ApplyCommand {
 
 /**
  * `target ← Σ coefficient · model` over parameters, and the same with `stateTerms` over optimiser
- * state; no terms at all zero it. Sharded over all devices: each takes its slice when it comes to
- * it in its own queue, so work issued to devices behind a blend overlaps it: this one command
- * serves merges and delayed reductions alike. Answered by one `blended`.
+ * state; no terms at all zero it. Answered by one `blended`; work issued to devices before or behind
+ * it may overlap it, so that this one command serves merges and delayed reductions alike. Devices
+ * that share a memory have a slice each, which they take when they come to it in their own queues;
+ * a network begins at once.
  *
  * The target may be among the terms. A device's models must have been pushed to be terms, and are
  * left alone until `blended`. Where the target is `global` itself, devices may be stepping on it

@@ -223,6 +223,14 @@ describe("virtual time", () => {
     });
     expect(sync.devices[0]!.usage!.waiting).toBeGreaterThan(0.3 * sync.seconds);
   });
+
+  test("a reduction begins when the last sum is frozen, whatever devices are computing", async () => {
+    const { events } = await recorded(exact("2*exact", { policy: smallPolicy("abs-sgd") }));
+    const blended = events.filter(({ type }) => type === "blended").map(({ at }) => at);
+    // A micro-batch takes a second, and all freeze at its end.
+    for (const [i, at] of blended.slice(0, 5).entries()) expect(at).toBeCloseTo(i + 1.25, 9);
+    expect(blended.length).toBeGreaterThan(5);
+  });
 });
 
 test("a shared model's steps land when they are complete: hosts don't see each other's before", async () => {

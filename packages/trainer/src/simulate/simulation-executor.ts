@@ -65,13 +65,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
   let lastYield = performance.now();
   let interrupted = false;
 
-  const blends = createBlends(clock, devices, modelBytes, (command) => {
-    const slot = models.slot(command.target);
-    // Straight onto `global` goes what one device has made, over its link alone.
-    if (command.target === "global") everywhere.delete(slot);
-    else everywhere.add(slot);
-    events.push({ type: "blended", id: command.id });
-  });
+  const beginBlend = createBlends(clock, devices, modelBytes);
 
   function train(
     command: StepCommand | AccumulateCommand,
@@ -154,12 +148,17 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
 
   function blend(command: BlendCommand): void {
     const call = callOf.blend(command);
+    const target = models.slots[call.target]!;
     const updates = mostUpdates(models, command.stateTerms);
-    blends.begin(command, async () => {
+    beginBlend(command, async () => {
       const { host } = devices.find((device) => device.isThere()) ?? devices[0]!;
       await copies.makeFor(command, call.target);
       await host.blend({ ...call, start: 0, end: options.modelLength, journal: null });
-      if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
+      if (command.stateTerms.length > 0) target.updates[0] = updates;
+      // Straight onto `global` goes what one device has made, over its link alone.
+      if (command.target === "global") everywhere.delete(call.target);
+      else everywhere.add(call.target);
+      events.push({ type: "blended", id: command.id });
     });
   }
 
@@ -235,7 +234,6 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
     lose(id, reason) {
       devices[id]!.leave();
       events.push({ type: "lost", device: id, reason });
-      blends.lost(id);
     },
     async next() {
       for (;;) {
