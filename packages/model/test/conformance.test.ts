@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kernelsConformance } from "../src/conformance.js";
+import { kernelsConformance, type ConformanceOptions } from "../src/conformance.js";
 import { createPlainKernels, type Kernels } from "../src/index.js";
 import { microBatchesBy } from "./micro-batches.js";
 
@@ -198,6 +198,17 @@ const faults: Record<string, { readonly caughtBy: string; readonly fault: Fault 
       },
     }),
   },
+  "the last row is left out of a gradient": {
+    caughtBy: "output with sigmoid over 33 units",
+    fault: (sound) => ({
+      output(batch, hidden, layer, loss, gradient, dHidden, losses) {
+        sound.output(batch, hidden, layer, loss, null, dHidden, losses);
+        if (gradient === null) return;
+        const rows = batch.rows - 1;
+        sound.output({ ...batch, rows }, hidden, layer, loss, gradient, null, losses.slice());
+      },
+    }),
+  },
   "relu makes NaN 0": {
     caughtBy: "NaN comes through activations",
     fault: (sound) => ({
@@ -243,13 +254,70 @@ const faults: Record<string, { readonly caughtBy: string; readonly fault: Fault 
   },
 };
 
+/** Runs the case with that fault. */
+async function run(
+  { caughtBy, fault }: { readonly caughtBy: string; readonly fault: Fault },
+  options: ConformanceOptions,
+): Promise<void> {
+  const create = () => {
+    const sound = createPlainKernels();
+    return { ...sound, ...fault(sound) };
+  };
+  await kernelsConformance(create, options)
+    .find(({ name }) => name === caughtBy)!
+    .run();
+}
+
 describe("the conformance suite notices that", () => {
-  it.each(Object.entries(faults))("%s", async (_, { caughtBy, fault }) => {
-    const create = () => {
-      const sound = createPlainKernels();
-      return { ...sound, ...fault(sound) };
-    };
-    const one = kernelsConformance(create, { seed: 3 }).find(({ name }) => name === caughtBy);
-    await expect(one!.run()).rejects.toThrow(/, not .*\(seed 3\)$/u);
+  it.each(Object.entries(faults))("%s", async (_, planted) => {
+    await expect(run(planted, { seed: 3 })).rejects.toThrow(/, not .*\(seed 3\)$/u);
+  });
+});
+
+describe("with what bfloat16 is allowed, it notices that", () => {
+  const inOutput = Object.entries(faults).filter(([, { caughtBy }]) =>
+    caughtBy.startsWith("output"),
+  );
+  it.each(inOutput)("%s", async (_, planted) => {
+    const options = { seed: 3, tolerance: 8e-2, roundoff: 2 ** -8 };
+    await expect(run(planted, options)).rejects.toThrow(/, not .*\(seed 3\)$/u);
+  });
+});
+
+/** To the nearest number in bfloat16, ties to even. */
+function rounded(values: Float32Array): Float32Array {
+  const bits = new Uint32Array(values.slice().buffer);
+  return new Float32Array(bits.map((x) => (x + 0x7fff + ((x >>> 16) & 1)) & 0xffff_0000).buffer);
+}
+
+describe("factors rounded to bfloat16", () => {
+  // Of 130 products next to nothing is left, so that their rounding is most of it.
+  const planted = {
+    caughtBy: "output with sigmoid over 1 units",
+    fault: (sound: Kernels): Partial<Kernels> => ({
+      output(batch, hidden, layer, ...rest) {
+        sound.output(
+          batch,
+          rounded(hidden),
+          { ...layer, weights: rounded(layer.weights) },
+          ...rest,
+        );
+      },
+    }),
+  };
+
+  it("are more than the tolerance allows where products cancel", async () => {
+    await expect(run(planted, { seed: 11, tolerance: 8e-2 })).rejects.toThrow("dHidden[0] is 0.01");
+  });
+
+  it("are allowed for by their roundoff, from which the error is worked out", async () => {
+    await expect(run(planted, { seed: 11, tolerance: 8e-2, roundoff: 2 ** -8 })).resolves.toBe(
+      undefined,
+    );
+  });
+
+  it("are too much if they are said to have three more bits than they have", async () => {
+    const options = { seed: 11, tolerance: 1e-3, roundoff: 2 ** -11 };
+    await expect(run(planted, options)).rejects.toThrow("within");
   });
 });

@@ -47,6 +47,7 @@ describe.each(variants())("native kernels: $name", ({ options }) => {
   const cases = kernelsConformance(() => createNativeKernels(options), {
     // Numbers in bfloat16 have 8 bits, and fresh Adagrad makes much of a small gradient's error.
     tolerance: inBfloat16 ? 8e-2 : 1e-4,
+    roundoff: inBfloat16 ? 2 ** -8 : 2 ** -24,
     microBatchesInOrder: options.threads === 1,
   }).filter(({ name }) => !inBfloat16 || !losesToRounding.test(name));
 

@@ -36,6 +36,12 @@ export interface ConformanceCase {
 export interface ConformanceOptions {
   /** Largest error allowed, relative to the largest entry of the expected array. Default 1e-4. */
   readonly tolerance?: number;
+  /**
+   * Unit roundoff of the factors of an output layer's products, for kernels that round them: 2 ** −8
+   * in bfloat16. What it may take results off by is allowed where that is more than the tolerance
+   * allows. Default: 2 ** −24, that of float32.
+   */
+  readonly roundoff?: number;
   /** Seed of the inputs, named in every failure. Default: another one each time. */
   readonly seed?: number;
   /**
@@ -60,6 +66,7 @@ export function kernelsConformance<A extends DeviceArray, U>(
   create: () => Kernels<A, U> | Promise<Kernels<A, U>>,
   {
     tolerance = 1e-4,
+    roundoff = 2 ** -24,
     seed = Math.floor(Math.random() * 2 ** 32),
     microBatchesInOrder = true,
   }: ConformanceOptions = {},
@@ -76,7 +83,7 @@ export function kernelsConformance<A extends DeviceArray, U>(
       async run() {
         const kernels = await create();
         try {
-          await check(createBench(kernels, random, tolerance, guarded));
+          await check(createBench(kernels, random, { tolerance, roundoff, guarded }));
         } catch (error) {
           const message = error instanceof Error ? error.message : String(error);
           throw new Error(`${name}: ${message} (seed ${seed})`, { cause: error });

@@ -1,6 +1,7 @@
 /** The checks of single operations: each runs one, at one shape, and compares with the reference. */
 import type { Activation, DeviceArray, Loss } from "../kernels/contract.js";
 import type { Bench, GradientKind, TwinArray } from "./bench.js";
+import { outputRounding } from "./output-rounding.js";
 import { randomBatch } from "./random-batch.js";
 
 /** One operation at one shape. */
@@ -81,6 +82,9 @@ export const output: Operation<OutputShape> = async (bench, shape) => {
   const hidden = bench.twin(bench.uniform(rows * units + 3));
   const dHidden = bench.twin(bench.uniform(rows * units + 3));
   const losses = bench.twin(bench.uniform(rows + 2));
+  // Before the layer changes.
+  const { roundoff } = bench;
+  const rounding = outputRounding(roundoff, batch, hidden.reference, layer.reference, loss);
   kernels.output(
     kernels.upload(batch, 1),
     hidden.tested,
@@ -99,10 +103,10 @@ export const output: Operation<OutputShape> = async (bench, shape) => {
     withHidden ? dHidden.reference : null,
     losses.reference,
   );
-  await bench.compare("losses", losses, rows);
+  await bench.compare("losses", losses, rows, rounding.losses);
   // Without dHidden the array must be as it was, wherever it lies.
-  await bench.compare("dHidden", dHidden, rows * units);
-  await gradient.check();
+  await bench.compare("dHidden", dHidden, rows * units, withHidden ? rounding.dHidden : 0);
+  await gradient.check(rounding);
 };
 
 export const denseBackward: Operation<DenseShape & WithGradient> = async (
