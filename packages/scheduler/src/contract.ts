@@ -147,10 +147,36 @@ export interface ReportCommand {
   readonly report: Report;
 }
 
-/** The run is over: every model is as it should be saved. Always the last command. */
+/**
+ * Copies the models, for a checkpoint. Answered by `checkpointed` as soon as the copy is taken;
+ * writing it anywhere is nothing that the policy waits for.
+ *
+ * Always the last command of its transition, and no other is unanswered: that transition's state
+ * and these models are all that `resume` needs. What `evaluate` would say about the model has been
+ * asked before, if it was to be asked. As during an evaluation, `lost`, `joined`, `save` and
+ * `finish` may come before the answer; if a device is lost the others take over its part of the
+ * copy, and `checkpointed` comes as long as there are devices.
+ */
+export interface CheckpointCommand {
+  readonly type: "checkpoint";
+  readonly models: CheckpointModels;
+}
+
+/**
+ * The models of a checkpoint, each with its optimiser state and count of updates: `global` first;
+ * `previous` where momentum needs it; then those of devices, which count only if the very same
+ * devices resume. All of them are readable: a device's own has been pushed or is a blend's result.
+ */
+export type CheckpointModels = readonly ["global", ...ModelName[]];
+
+/**
+ * The run is over. Always the last command. Like a `checkpoint`, it leaves a state that a run can
+ * be resumed from, with these models, and nothing to write but them.
+ */
 export interface StopCommand {
   readonly type: "stop";
   readonly reason: StopReason;
+  readonly models: CheckpointModels;
 }
 
 export type Command =
@@ -162,6 +188,7 @@ export type Command =
   | BlendCommand
   | RotateCommand
   | EvaluateCommand
+  | CheckpointCommand
   | ReportCommand
   | StopCommand;
 
@@ -204,6 +231,19 @@ export interface EvaluatedEvent {
   readonly id: number;
 }
 
+/** The models of the `checkpoint` are copied: they may be changed again. */
+export interface CheckpointedEvent {
+  readonly type: "checkpointed";
+}
+
+/**
+ * A checkpoint is wanted (a timer's, a user's). The policy issues it at its next point at which
+ * nothing is unanswered; a second one before that changes nothing.
+ */
+export interface SaveEvent {
+  readonly type: "save";
+}
+
 /** The device is gone, with everything issued to it that is unanswered. */
 export interface LostEvent {
   readonly type: "lost";
@@ -228,6 +268,8 @@ export type PolicyEvent =
   | AppliedEvent
   | BlendedEvent
   | EvaluatedEvent
+  | CheckpointedEvent
+  | SaveEvent
   | LostEvent
   | JoinedEvent
   | FinishEvent;
@@ -342,4 +384,32 @@ export interface Policy<State = unknown> {
   models(devices: readonly DeviceInfo[]): readonly ModelName[];
   start(setup: PolicySetup): Transition<State>;
   next(state: State, event: PolicyEvent): Transition<State>;
+  /**
+   * Goes on from a checkpoint: a state that was returned with `checkpoint` or `stop`.
+   *
+   * `null`: on the same devices (`devices(state)`), with all models that the command named restored.
+   * From a `checkpoint` that is exactly what `next(state, { type: "checkpointed" })` gives.
+   *
+   * A list: on other devices, ids as at a start, with `global` and `previous` restored. They enter as
+   * devices that join do, after a loss of all that there were: rows whose work is only in arrays of
+   * the old devices' own are given again.
+   *
+   * Where this policy's options differ from those of the run before, they win: `epochs` and
+   * `maxSteps` may be more or fewer, the schedule another, batches may have other bounds. Stops at
+   * once if nothing is left to do.
+   *
+   * @throws {@link SchedulerError} `INVALID_SETUP` for devices that can't be taken, `INVALID_STATE`
+   * for a state of anywhere else in a run.
+   */
+  resume(state: State, devices: readonly DeviceInfo[] | null): Transition<State>;
+  /** Those that `resume(state, null)` counts on, also if they are about to take part. */
+  devices(state: State): readonly DeviceInfo[];
+  /**
+   * A checkpoint's state as it came from a file, which may be anybody's: nothing is left in it that
+   * is not of this policy's shape, out of range or at odds with the rest of it.
+   *
+   * @param run - the training rows and parameters that the run has; a state of others is refused.
+   * @throws {@link SchedulerError} `INVALID_STATE`, saying what is wrong where.
+   */
+  checkState(value: unknown, run: Omit<PolicySetup, "devices">): State;
 }

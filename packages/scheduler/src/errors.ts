@@ -1,10 +1,14 @@
 /**
- * What went wrong: `INVALID_OPTION`, `INVALID_SETUP` or `UNEXPECTED_EVENT`; the README has the
- * table.
+ * What went wrong: `INVALID_OPTION`, `INVALID_SETUP`, `INVALID_STATE` or `UNEXPECTED_EVENT`; the
+ * README has the table.
  */
-export type SchedulerErrorCode = "INVALID_OPTION" | "INVALID_SETUP" | "UNEXPECTED_EVENT";
+export type SchedulerErrorCode =
+  | "INVALID_OPTION"
+  | "INVALID_SETUP"
+  | "INVALID_STATE"
+  | "UNEXPECTED_EVENT";
 
-/** The error that this package throws for options, set-ups and events it can't work with. */
+/** The error that this package throws for options, set-ups, states and events it can't work with. */
 export class SchedulerError extends Error {
   override readonly name = "SchedulerError";
   readonly code: SchedulerErrorCode;

@@ -26,7 +26,7 @@ export type {
   SwitchOption,
 } from "./common/options.js";
 export { runOptions } from "./common/run.js";
-export type { EvaluateEvery, Run, RunOptions } from "./common/run.js";
+export type { CheckpointEvery, EvaluateEvery, Run, RunOptions } from "./common/run.js";
 export { crossbow } from "./crossbow/policy.js";
 export type { CrossbowOptions } from "./crossbow/policy.js";
 export { easgd } from "./easgd/policy.js";

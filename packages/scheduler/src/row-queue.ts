@@ -9,7 +9,7 @@ export interface RowQueue {
   readonly rows: number;
   /** Epochs in all, null for no end. */
   readonly epochs: number | null;
-  /** Where the cursor stands; `position` is always below `rows`. */
+  /** Where the cursor stands; `position` is always below `rows`. Beyond `epochs` nothing is given. */
   readonly epoch: number;
   readonly position: number;
   /** Rows given back: sorted, none twice, all before the cursor. */
@@ -21,15 +21,23 @@ export function createRowQueue(rows: number, epochs: number): RowQueue {
   if (!(Number.isSafeInteger(rows) && rows > 0)) {
     throw new RangeError(`A row queue needs a whole number of rows, at least 1, not ${rows}.`);
   }
-  const limit = epochs === Infinity ? null : epochs;
-  return { rows, epochs: limit, epoch: 0, position: 0, returned: [] };
+  return withEpochs({ rows, epochs: null, epoch: 0, position: 0, returned: [] }, epochs);
+}
+
+/** The queue with another end, which may lie before what is taken already. */
+export function withEpochs(queue: RowQueue, epochs: number): RowQueue {
+  return { ...queue, epochs: epochs === Infinity ? null : epochs };
 }
 
 /** Rows that `takeRows` can still give, `Infinity` if there is no end. */
 export function rowsLeft(queue: RowQueue): number {
-  const ahead =
-    queue.epochs === null ? Infinity : (queue.epochs - queue.epoch) * queue.rows - queue.position;
-  return countRows(queue.returned) + ahead;
+  const { epochs, epoch, rows, position } = queue;
+  const ahead = epochs === null ? Infinity : Math.max(0, (epochs - epoch) * rows - position);
+  return countRows(queue.returned.filter((range) => isWanted(queue, range.epoch))) + ahead;
+}
+
+function isWanted({ epochs }: RowQueue, epoch: number): boolean {
+  return epochs === null || epoch < epochs;
 }
 
 /** Epochs that have no row left in the queue. */
@@ -40,9 +48,9 @@ export function epochsTaken(queue: RowQueue): number {
 /** Rows left of the epoch that `takeRows` gives from next. */
 export function rowsLeftInEpoch(queue: RowQueue): number {
   const epoch = epochsTaken(queue);
+  if (!isWanted(queue, epoch)) return 0;
   const back = countRows(queue.returned.filter((range) => range.epoch === epoch));
-  const ahead = epoch === queue.epoch && epoch !== queue.epochs;
-  return back + (ahead ? queue.rows - queue.position : 0);
+  return back + (epoch === queue.epoch ? queue.rows - queue.position : 0);
 }
 
 /**
@@ -55,6 +63,7 @@ export function takeRows(queue: RowQueue, count: number): readonly [RowQueue, re
     throw new RangeError(`A batch has a whole number of rows, at least 1, not ${count}.`);
   }
   const epoch = epochsTaken(queue);
+  if (!isWanted(queue, epoch)) return [queue, []];
   const taken: RowRange[] = [];
   const returned: RowRange[] = [];
   let wanted = count;
@@ -68,7 +77,7 @@ export function takeRows(queue: RowQueue, count: number): readonly [RowQueue, re
     wanted -= used;
   }
   let { position } = queue;
-  if (epoch === queue.epoch && epoch !== queue.epochs && wanted > 0) {
+  if (epoch === queue.epoch && wanted > 0) {
     const used = Math.min(wanted, queue.rows - position);
     taken.push({ epoch, start: position, count: used });
     position += used;

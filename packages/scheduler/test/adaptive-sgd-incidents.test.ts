@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { adaptiveSgd } from "../src/index.js";
-import type { AdaptiveSgdOptions, Command, PolicyEvent, StopReason } from "../src/index.js";
-import { byUpdates, commandsOf, done, drive, lost, pushed } from "./support.js";
+import type { AdaptiveSgdOptions, Command, PolicyEvent } from "../src/index.js";
+import { byUpdates, commandsOf, done, drive, lost, pushed, told } from "./support.js";
 
 /**
  * Mega-batches of four rows in batches of two, one a device: round after round of steps and pushes.
@@ -25,7 +25,7 @@ const untilPushed = (device: number) => [done(device), pushed(device)];
 const blended = (id: number): PolicyEvent => ({ type: "blended", id });
 const evaluated = (id: number): PolicyEvent => ({ type: "evaluated", id });
 const finish: PolicyEvent = { type: "finish", reason: "signal" };
-const stop = (reason: StopReason): Command => ({ type: "stop", reason });
+const { stop } = told;
 const joined = (id: number, maxBatchRows = 9): PolicyEvent => ({
   type: "joined",
   device: { id, maxBatchRows },

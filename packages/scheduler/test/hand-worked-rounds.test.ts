@@ -224,6 +224,6 @@ describe("CROSSBOW on eight rows", () => {
       rotate("previous", "global", "next"),
       evaluate(3),
     ]);
-    expect(send(evaluated(3))).toEqual([stop("epochs")]);
+    expect(send(evaluated(3))).toEqual([stop("epochs", "previous", "replica:0", "replica:1")]);
   });
 });

@@ -115,7 +115,7 @@ describe("replicas that live on", () => {
     send(blended(1), blended(2), blended(3));
     // It was on account of this very model.
     expect(send({ type: "finish", reason: "target" })).toEqual([]);
-    expect(send(evaluated(1))).toEqual([stop("target")]);
+    expect(send(evaluated(1))).toEqual([stop("target", "previous", "replica:0", "replica:1")]);
   });
 });
 

@@ -180,7 +180,15 @@ export const told = {
   }),
   rotate: (...names: readonly ModelName[]): Command => ({ type: "rotate", names }),
   evaluate: (id: number): Command => ({ type: "evaluate", id }),
-  stop: (reason: StopReason): Command => ({ type: "stop", reason }),
+  stop: (reason: StopReason, ...others: readonly ModelName[]): Command => ({
+    type: "stop",
+    reason,
+    models: ["global", ...others],
+  }),
+  checkpoint: (...others: readonly ModelName[]): Command => ({
+    type: "checkpoint",
+    models: ["global", ...others],
+  }),
 };
 
 function termsOf(terms: Readonly<Partial<Record<ModelName, number>>>): readonly Term[] {

@@ -42,7 +42,7 @@ function sync(batchRows: number, learningRate: number): Policy<SyncState> {
       });
       commands.push({ type: "push", device, model: into, norm: false });
     }
-    if (batch === 0) return [state, [{ type: "stop", reason: "epochs" }]];
+    if (batch === 0) return [state, [{ type: "stop", reason: "epochs", models: ["global"] }]];
     return [{ ...state, queue, batch, waiting: commands.length / 3 }, commands];
   }
 
@@ -81,6 +81,10 @@ function sync(batchRows: number, learningRate: number): Policy<SyncState> {
       const [next, commands] = iterate({ ...state, iteration: state.iteration + 1 });
       return [next, [{ type: "rotate", names: ["global", "next"] }, ...commands]];
     },
+    // Every barrier is a point to go on from.
+    resume: (state) => iterate(state),
+    devices: (state) => state.devices.map((id) => ({ id, maxBatchRows: batchRows })),
+    checkState: (value) => value as SyncState,
   };
 }
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { StartRecord, TrainOptions } from "../src/index.js";
 import { builtTrainer } from "./built.js";
 import { devicesOf, evaluation, ofPolicy, options, policy, recorded, shape } from "./small-run.js";
-import { scriptPolicy } from "./script-policy.js";
+import { scriptPolicy, stop } from "./script-policy.js";
 import { syntheticRows } from "./synthetic.js";
 
 const { evaluateModel, parseDevices, predict, replay, train } = await builtTrainer();
@@ -147,9 +147,7 @@ test("what kernels refuse crosses from a device with its code", async () => {
   const policyOfOne: typeof script = {
     ...script,
     next: (state, event) =>
-      event.type === "lost"
-        ? [state, [{ type: "stop", reason: "devices" }]]
-        : script.next(state, event),
+      event.type === "lost" ? [state, [stop("devices")]] : script.next(state, event),
   };
   const wild = options({ devices: parseDevices("cpu"), policy: policyOfOne });
   for (const kernels of native.available ? (["native", "wasm"] as const) : (["wasm"] as const)) {

@@ -153,6 +153,9 @@ export function referenceExecutor(
       }
       case "evaluate":
         events.push({ type: "evaluated", id: command.id });
+        return;
+      case "checkpoint":
+        events.push({ type: "checkpointed" });
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Command, ModelName, Policy } from "@heterosgd/scheduler";
+import type { Command, ModelName, Policy, StopReason } from "@heterosgd/scheduler";
 
 const answered = new Set<Command["type"]>([
   "step",
@@ -7,6 +7,7 @@ const answered = new Set<Command["type"]>([
   "apply",
   "blend",
   "evaluate",
+  "checkpoint",
 ]);
 
 /** Gives one group of commands after another, each once all of the group before is answered. */
@@ -17,7 +18,7 @@ export function scriptPolicy(
   const begin = (
     group: number,
   ): readonly [{ readonly group: number; readonly open: number }, readonly Command[]] => {
-    const commands = groups[group] ?? [{ type: "stop", reason: "steps" } as const];
+    const commands = groups[group] ?? [stop("steps")];
     return [{ group, open: commands.filter(({ type }) => answered.has(type)).length }, commands];
   };
   return {
@@ -29,5 +30,15 @@ export function scriptPolicy(
       const open = event.type === "lost" ? state.open : state.open - 1;
       return open === 0 ? begin(state.group + 1) : [{ ...state, open }, []];
     },
+    ...neverResumed,
   };
 }
+
+/** The part of a policy that tests without checkpoints have no use for. */
+const neverResumed = { resume: never, devices: never, checkState: never };
+
+function never(): never {
+  throw new Error("this policy is never resumed");
+}
+
+export const stop = (reason: StopReason): Command => ({ type: "stop", reason, models: ["global"] });

@@ -7,7 +7,8 @@ import {
   withDevice,
 } from "../common/devices.js";
 import type { CheckedDevice } from "../common/devices.js";
-import { conclude, evaluate, evaluationDue, exhausted, newRun, stop } from "../common/run.js";
+import { conclude, evaluate, isDue, exhausted, newRun, stop } from "../common/run.js";
+import { notResumable } from "../common/not-resumable.js";
 import { andThen } from "../transition.js";
 import { resolve } from "./options.js";
 import type { AbsSgdOptions, Settings } from "./options.js";
@@ -71,6 +72,7 @@ export function absSgd(options: AbsSgdOptions): Policy<AbsSgdState> {
         learningRate: 0,
       }),
     next: (state, event) => (state.phase === "stopped" ? [state, []] : on(settings, state, event)),
+    ...notResumable,
   };
 }
 
@@ -92,6 +94,10 @@ function on(settings: Settings, state: AbsSgdState, event: PolicyEvent): Step {
       return state.finish === null
         ? carryOn(settings, { ...state, phase: "working" })
         : stop(giveBack(state, state.devices, rowsPending), state.finish);
+    case "save":
+      return [state, []];
+    case "checkpointed":
+      throw unexpected(event.type);
     case "lost":
       return onLost(settings, state, event.device);
     case "joined": {
@@ -153,7 +159,7 @@ function onBlended(settings: Settings, state: AbsSgdState, { id }: BlendedEvent)
   if (reducing === null || reducing.round !== id) throw unexpected("blended");
   return andThen(completeReduction(settings, state, reducing), (next) => {
     const epochEnded = next.epochsDone > state.epochsDone;
-    const due = evaluationDue(settings.evaluateEvery, next.rounds, epochEnded);
+    const due = isDue(settings.evaluateEvery, next.rounds, epochEnded);
     return carryOn(settings, { ...next, pausing: due && next.finish === null });
   });
 }

@@ -9,8 +9,9 @@ import type {
 import { boundsFor, clamp } from "../batch-size.js";
 import { answering, checkedDevice, unexpected } from "../common/devices.js";
 import { sum } from "../common/numbers.js";
-import { evaluationDue, exhausted } from "../common/run.js";
+import { isDue, exhausted } from "../common/run.js";
 import { rowsLeft } from "../row-queue.js";
+import { notResumable } from "../common/not-resumable.js";
 import { andThen } from "../transition.js";
 import { allIn, deal, giveBackAll, handOut, withdraw } from "./hand-out.js";
 import { completeMerge, startMerge } from "./merge.js";
@@ -65,6 +66,7 @@ export function adaptiveSgd(options: AdaptiveSgdOptions): Policy<AdaptiveSgdStat
     start: (setup) => beginRound(settings, initialState(settings, setup)),
     next: (state, event) =>
       state.phase.name === "stopped" ? [state, []] : on(settings, state, event),
+    ...notResumable,
   };
 }
 
@@ -94,6 +96,10 @@ function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): St
         throw unexpected(event.type);
       }
       return beginRound(settings, state);
+    case "save":
+      return [state, []];
+    case "checkpointed":
+      throw unexpected(event.type);
     case "lost":
       return onLost(settings, state, event);
     case "joined": {
@@ -154,7 +160,7 @@ function onBlended(settings: Settings, state: AdaptiveSgdState, { id }: BlendedE
     throw unexpected("blended");
   }
   return andThen(completeMerge(settings, state, state.phase.report), (next) =>
-    evaluationDue(settings.evaluateEvery, next.merges, next.epochsDone > state.epochsDone)
+    isDue(settings.evaluateEvery, next.merges, next.epochsDone > state.epochsDone)
       ? evaluate(next)
       : beginRound(settings, next),
   );
@@ -203,5 +209,8 @@ function conclude(state: AdaptiveSgdState, reason: StopReason): Step {
 }
 
 function stop(state: AdaptiveSgdState, reason: StopReason): Step {
-  return [{ ...state, phase: { name: "stopped" }, finish: reason }, [{ type: "stop", reason }]];
+  return [
+    { ...state, phase: { name: "stopped" }, finish: reason },
+    [{ type: "stop", reason, models: ["global"] }],
+  ];
 }

@@ -9,7 +9,10 @@ export type CheckedDevice = Required<DeviceInfo>;
  *
  * @throws {@link SchedulerError} `INVALID_SETUP`
  */
-export function checkedSetup({ devices, rows }: PolicySetup): readonly CheckedDevice[] {
+export function checkedSetup({
+  devices,
+  rows,
+}: Omit<PolicySetup, "parameters">): readonly CheckedDevice[] {
   if (devices.length === 0) {
     throw new SchedulerError("INVALID_SETUP", "There is no device to train on; give at least one.");
   }
@@ -50,6 +53,16 @@ export function checkedDevice(
     );
   }
   return { id, maxBatchRows, threads, role };
+}
+
+/** What was said of the devices when they entered. */
+export function infosOf(devices: readonly CheckedDevice[]): readonly DeviceInfo[] {
+  return devices.map(({ id, maxBatchRows, threads, role }) => ({
+    id,
+    maxBatchRows,
+    threads,
+    role,
+  }));
 }
 
 /** The list with one device changed. */

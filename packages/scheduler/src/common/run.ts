@@ -1,21 +1,28 @@
 /**
- * What every algorithm has in common: how long a run lasts, when its model is evaluated, how it
- * ends.
+ * What every algorithm has in common: how long a run lasts, when its model is evaluated and saved,
+ * how it ends.
  */
-import type { Command, StopReason, Transition } from "../contract.js";
+import type { CheckpointModels, Command, StopReason, Transition } from "../contract.js";
 import { requireOption } from "../errors.js";
 import { checkSchedule } from "../learning-rate.js";
 import type { LearningRateSchedule } from "../learning-rate.js";
-import { createRowQueue, rowsLeft } from "../row-queue.js";
+import { createRowQueue, rowsLeft, withEpochs } from "../row-queue.js";
 import type { RowQueue } from "../row-queue.js";
 import { requireCount } from "./options.js";
 import type { OptionTable } from "./options.js";
+import { invalid } from "./shape.js";
 
 /**
- * When `global` is evaluated: after every merge (round), after every so many of them, at the first
- * one after the end of each epoch, or only at the end of the run.
+ * After every merge (round), after every so many of them, at the first one after the end of each
+ * epoch, or never but at the end of the run.
  */
-export type EvaluateEvery = "merge" | "epoch" | "never" | number;
+export type Every = "merge" | "epoch" | "never" | number;
+
+/** When `global` is evaluated. */
+export type EvaluateEvery = Every;
+
+/** When a `checkpoint` is issued, beside those that `save` events ask for. */
+export type CheckpointEvery = Every;
 
 /** Options of every algorithm. */
 export interface RunOptions {
@@ -27,6 +34,8 @@ export interface RunOptions {
   readonly warmupEpochs?: number;
   /** "epoch" if left out. The model at the end of the run is evaluated in any case. */
   readonly evaluateEvery?: EvaluateEvery;
+  /** "never" if left out. The end of the run is a checkpoint in any case. */
+  readonly checkpointEvery?: CheckpointEvery;
   /** Ends the run after this many updates of all devices together. `Infinity` if left out. */
   readonly maxSteps?: number;
 }
@@ -35,6 +44,7 @@ export interface RunOptions {
 export const runDefaults = {
   warmupEpochs: 0,
   evaluateEvery: "epoch",
+  checkpointEvery: "never",
   maxSteps: Infinity,
 } as const;
 
@@ -54,7 +64,9 @@ export const runOptions = {
     endless: true,
     help: "Ends the run after this many updates, those of all devices together.",
   },
-} as const satisfies OptionTable<Omit<RunOptions, "schedule" | "evaluateEvery">>;
+} as const satisfies OptionTable<
+  Omit<RunOptions, "schedule" | "evaluateEvery" | "checkpointEvery">
+>;
 
 export type RunSettings = Required<RunOptions>;
 
@@ -64,6 +76,7 @@ export function resolveRun({
   schedule,
   warmupEpochs = runDefaults.warmupEpochs,
   evaluateEvery = runDefaults.evaluateEvery,
+  checkpointEvery = runDefaults.checkpointEvery,
   maxSteps = runDefaults.maxSteps,
 }: RunOptions): RunSettings {
   requireCount("epochs", epochs, Infinity);
@@ -75,8 +88,9 @@ export function resolveRun({
     "0 or more",
   );
   if (typeof evaluateEvery === "number") requireCount("evaluateEvery", evaluateEvery);
+  if (typeof checkpointEvery === "number") requireCount("checkpointEvery", checkpointEvery);
   requireCount("maxSteps", maxSteps, Infinity);
-  return { epochs, schedule, warmupEpochs, evaluateEvery, maxSteps };
+  return { epochs, schedule, warmupEpochs, evaluateEvery, checkpointEvery, maxSteps };
 }
 
 /** Why a run ends by itself now, null if it doesn't; `steps` updates are made. */
@@ -85,8 +99,8 @@ export function exhausted(queue: RowQueue, steps: number, maxSteps: number): Sto
   return steps >= maxSteps ? "steps" : null;
 }
 
-/** Whether to evaluate after this round, in which an epoch has ended or not. */
-export function evaluationDue(every: EvaluateEvery, round: number, epochEnded: boolean): boolean {
+/** Whether this round is one of `every`; an epoch has ended in it or not. */
+export function isDue(every: Every, round: number, epochEnded: boolean): boolean {
   switch (every) {
     case "never":
       return false;
@@ -109,7 +123,7 @@ export function epochReports(before: number, after: number): readonly Command[] 
 
 /** How far a run has come: a part of the state of every policy but `adaptiveSgd`. */
 export interface Run {
-  readonly phase: "working" | "merging" | "evaluating" | "stopped";
+  readonly phase: "working" | "merging" | "evaluating" | "saving" | "stopped";
   readonly queue: RowQueue;
   /** Rounds done. */
   readonly rounds: number;
@@ -119,6 +133,8 @@ export interface Run {
   readonly epochsDone: number;
   /** What `rounds` was at the latest evaluation, null before the first. */
   readonly evaluated: number | null;
+  /** Whether a checkpoint is wanted. */
+  readonly saveDue: boolean;
   /** Why the run is being wound up, null while it isn't. */
   readonly finish: StopReason | null;
 }
@@ -132,6 +148,7 @@ export function newRun({ epochs }: RunSettings, rows: number): Run {
     steps: 0,
     epochsDone: 0,
     evaluated: null,
+    saveDue: false,
     finish: null,
   };
 }
@@ -141,11 +158,46 @@ export function evaluate<State extends Run>(state: State): Transition<State> {
   return [{ ...state, phase: "evaluating", evaluated: rounds }, [{ type: "evaluate", id: rounds }]];
 }
 
-/** The end: evaluates the model unless that was done already, then stops. */
-export function conclude<State extends Run>(state: State, reason: StopReason): Transition<State> {
-  return state.evaluated === state.rounds ? stop(state, reason) : evaluate(state);
+/** A checkpoint is wanted, unless one is being taken: nothing has changed since. */
+export function requestSave<State extends Run>(state: State): State {
+  return state.phase === "saving" ? state : { ...state, saveDue: true };
 }
 
-export function stop<State extends Run>(state: State, reason: StopReason): Transition<State> {
-  return [{ ...state, phase: "stopped", finish: reason }, [{ type: "stop", reason }]];
+/** Issues the checkpoint; nothing may be unanswered. */
+export function save<State extends Run>(state: State, models: CheckpointModels): Transition<State> {
+  return [{ ...state, phase: "saving", saveDue: false }, [{ type: "checkpoint", models }]];
+}
+
+/** The end: evaluates the model unless that was done already, then stops. */
+export function conclude<State extends Run>(
+  state: State,
+  reason: StopReason,
+  models?: CheckpointModels,
+): Transition<State> {
+  return state.evaluated === state.rounds ? stop(state, reason, models) : evaluate(state);
+}
+
+/** Stops; nothing may be unanswered that the state depends on. */
+export function stop<State extends Run>(
+  state: State,
+  reason: StopReason,
+  models: CheckpointModels = ["global"],
+): Transition<State> {
+  return [
+    { ...state, phase: "stopped", saveDue: false, finish: reason },
+    [{ type: "stop", reason, models }],
+  ];
+}
+
+/**
+ * The run as it goes on from a checkpoint or from its end.
+ *
+ * @throws {@link SchedulerError} `INVALID_STATE` if the state is of anywhere else.
+ */
+export function resumed<State extends Run>(state: State, { epochs }: RunSettings): State {
+  const { phase, queue } = state;
+  if (phase !== "saving" && phase !== "stopped") {
+    throw invalid("phase", phase, '"saving" or "stopped"');
+  }
+  return { ...state, phase: "working", finish: null, queue: withEpochs(queue, epochs) };
 }

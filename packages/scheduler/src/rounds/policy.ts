@@ -1,26 +1,41 @@
-import type { BlendCommand, Command, Policy, PolicyEvent, Transition } from "../contract.js";
+import type {
+  BlendCommand,
+  CheckpointModels,
+  Command,
+  DeviceInfo,
+  Policy,
+  PolicyEvent,
+  StopReason,
+  Transition,
+} from "../contract.js";
 import {
   answering,
   checkedDevice,
   checkedSetup,
+  infosOf,
   unexpected,
   withDevice,
 } from "../common/devices.js";
 import type { CheckedDevice } from "../common/devices.js";
+import { replicasOf } from "../common/models.js";
 import { sum } from "../common/numbers.js";
 import {
   conclude,
   epochReports,
   evaluate,
-  evaluationDue,
   exhausted,
+  isDue,
   newRun,
+  requestSave,
+  resumed,
+  save,
   stop,
 } from "../common/run.js";
 import { learningRateOf } from "../learning-rate.js";
 import { countRows, epochsTaken } from "../row-queue.js";
 import { andThen } from "../transition.js";
 import type { RoundAlgorithm, RoundDevice, RoundState } from "./algorithm.js";
+import { checkRoundState, idle } from "./check-state.js";
 import { allIn, deal, giveBackAll, handOut, withdraw } from "./hand-out.js";
 
 type Step = Transition<RoundState>;
@@ -30,7 +45,7 @@ type Step = Transition<RoundState>;
  *
  * ```text
  * round:    deal batches; replicas that don't live on pull; hand out; then everybody pushes
- * all in:   the merge's blends, stage by stage; w̄ <- next; maybe evaluate; next round
+ * all in:   the merge's blends, stage by stage; w̄ <- next; maybe evaluate; maybe save; next round
  * ```
  *
  * A device lost before the blends are asked for takes all rows it got since the last merge back to
@@ -38,6 +53,8 @@ type Step = Transition<RoundState>;
  * like any other. A device that joins takes part from the next round on. A `finish` takes back what
  * was dealt and not given, and merges the rest. If it comes while the model is evaluated, the run
  * ends with that very model.
+ *
+ * A checkpoint is taken between two rounds, where all work is in the models that it names.
  */
 export function roundPolicy(algorithm: RoundAlgorithm): Policy<RoundState> {
   return {
@@ -59,7 +76,29 @@ export function roundPolicy(algorithm: RoundAlgorithm): Policy<RoundState> {
         drained: true,
       }),
     next: (state, event) => (state.phase === "stopped" ? [state, []] : on(algorithm, state, event)),
+    resume: (state, devices) => resume(algorithm, state, devices),
+    devices: ({ devices, joined }) => infosOf([...devices, ...joined]),
+    checkState: checkRoundState,
   };
+}
+
+function resume(
+  algorithm: RoundAlgorithm,
+  state: RoundState,
+  devices: readonly DeviceInfo[] | null,
+): Step {
+  const going = resumed(state, algorithm.settings);
+  if (devices !== null) {
+    const joined = checkedSetup({ devices, rows: state.queue.rows });
+    return beginRound(algorithm, { ...going, devices: [], joined });
+  }
+  const { batchRows, maxBatchRows } = algorithm;
+  const movesSizes = algorithm.resize !== undefined;
+  const sized = going.devices.map((device) => {
+    const wanted = movesSizes ? Math.min(device.batchRows, maxBatchRows) : batchRows;
+    return { ...device, batchRows: Math.min(wanted, device.maxBatchRows) };
+  });
+  return beginRound(algorithm, { ...going, devices: sized });
 }
 
 function on(algorithm: RoundAlgorithm, state: RoundState, event: PolicyEvent): Step {
@@ -89,7 +128,12 @@ function on(algorithm: RoundAlgorithm, state: RoundState, event: PolicyEvent): S
         throw unexpected("evaluated");
       return state.finish === null
         ? beginRound(algorithm, { ...state, phase: "working" })
-        : stop(state, state.finish);
+        : end(algorithm, state, state.finish);
+    case "checkpointed":
+      if (state.phase !== "saving") throw unexpected(event.type);
+      return beginRound(algorithm, { ...state, phase: "working" });
+    case "save":
+      return [requestSave(state), []];
     case "lost":
       return onLost(algorithm, state, event.device);
     case "joined": {
@@ -103,16 +147,17 @@ function on(algorithm: RoundAlgorithm, state: RoundState, event: PolicyEvent): S
   }
 }
 
-/** A round, unless the run is over. */
+/** A round, unless the run is over; a checkpoint before it if one is due. */
 function beginRound(algorithm: RoundAlgorithm, state: RoundState): Step {
   const { settings, keepsReplicas } = algorithm;
   const reason = state.finish ?? exhausted(state.queue, state.steps, settings.maxSteps);
   const behind = !state.drained && state.devices.length > 0;
   if (reason !== null && behind) return startMerge(algorithm, state);
-  if (reason !== null) return conclude(state, reason);
+  if (reason !== null) return conclude(state, reason, savedModels(algorithm, state));
+  if (state.saveDue) return save(state, savedModels(algorithm, state));
   const entering = state.joined.map((device) => freshDevice(algorithm, device));
   const devices = [...state.devices, ...entering];
-  if (devices.length === 0) return stop(state, "devices");
+  if (devices.length === 0) return end(algorithm, state, "devices");
   const fullRows = sum(devices, ({ batchRows }) => batchRows);
   const dealt = deal(algorithm, { ...state, phase: "working", devices, joined: [], fullRows });
   const firstTurn = dealt.devices.flatMap(({ share }) => share[0] ?? []);
@@ -204,19 +249,21 @@ function completeRound(algorithm: RoundAlgorithm, state: RoundState): Step {
   const { report } = state;
   if (report === null) throw unexpected("blended");
   const epochsDone = epochsTaken(state.queue);
+  const epochEnded = epochsDone > state.epochsDone;
+  const rounds = report.round;
   const next: RoundState = {
     ...nextRound(state),
-    report: null,
-    rounds: report.round,
+    rounds,
     steps: state.steps + sum(report.devices, ({ updates }) => updates),
     epochsDone,
+    saveDue: state.saveDue || isDue(settings.checkpointEvery, rounds, epochEnded),
   };
   const commands: readonly Command[] = [
     { type: "rotate", names: rotation },
     { type: "report", report },
     ...epochReports(state.epochsDone, epochsDone),
   ];
-  const due = evaluationDue(settings.evaluateEvery, next.rounds, epochsDone > state.epochsDone);
+  const due = isDue(settings.evaluateEvery, rounds, epochEnded);
   return andThen([next, commands], (done) => (due ? evaluate(done) : beginRound(algorithm, done)));
 }
 
@@ -227,41 +274,48 @@ function onLost(algorithm: RoundAlgorithm, state: RoundState, id: number): Step 
   if (state.phase === "merging") {
     const devices = withDevice(state.devices, id, { lost: true });
     const next = { ...state, joined, devices };
-    return nobody ? stop(giveBackAll(next, devices), "devices") : [next, []];
+    return nobody ? end(algorithm, giveBackAll(next, devices), "devices") : [next, []];
   }
   const lost = state.devices.filter((device) => device.id === id);
   const next = { ...giveBackAll(state, lost), joined, devices: others };
-  return nobody ? stop(next, "devices") : carryOn(algorithm, next);
+  return nobody ? end(algorithm, next, "devices") : carryOn(algorithm, next);
 }
 
-/** The devices that are left, with nothing asked of them. */
+/** Between two rounds: the devices that are left, and nothing asked of anybody. */
 function nextRound(state: RoundState): RoundState {
-  const devices = state.devices
-    .filter((device) => !device.lost)
-    .map((device) => ({ ...device, ...nothingAsked }));
-  return { ...state, devices };
+  const left = state.devices.filter((device) => !device.lost);
+  return {
+    ...state,
+    ...idle.state,
+    devices: left.map((device) => ({ ...device, ...idle.device })),
+  };
 }
 
-const nothingAsked = {
-  pulled: false,
-  share: [],
-  rows: [],
-  updates: 0,
-  outstanding: 0,
-  seconds: 0,
-  pushing: false,
-  pushes: 0,
-} as const;
+function end(algorithm: RoundAlgorithm, state: RoundState, reason: StopReason): Step {
+  const last = nextRound(state);
+  return stop(last, reason, savedModels(algorithm, last));
+}
+
+/** What has to be saved so that the run can go on as if nothing had happened. */
+function savedModels(
+  { rotation, keepsReplicas }: RoundAlgorithm,
+  { devices }: RoundState,
+): CheckpointModels {
+  return [
+    "global",
+    ...(rotation.includes("previous") ? (["previous"] as const) : []),
+    ...(keepsReplicas ? replicasOf(devices) : []),
+  ];
+}
 
 function freshDevice({ batchRows }: RoundAlgorithm, device: CheckedDevice): RoundDevice {
   return {
     ...device,
-    ...nothingAsked,
+    ...idle.device,
     batchRows: Math.min(batchRows, device.maxBatchRows),
     pace: null,
     fresh: true,
     learningRate: 0,
-    lost: false,
   };
 }
 

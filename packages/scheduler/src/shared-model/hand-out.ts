@@ -2,7 +2,7 @@
 import type { Command, ModelName, RowRange, Transition } from "../contract.js";
 import { withDevice } from "../common/devices.js";
 import { sum } from "../common/numbers.js";
-import { evaluationDue } from "../common/run.js";
+import { isDue } from "../common/run.js";
 import { learningRateOf } from "../learning-rate.js";
 import { countRows, epochsTaken, rowsLeft, rowsLeftInEpoch, takeRows } from "../row-queue.js";
 import type {
@@ -34,7 +34,7 @@ export function pausesAfterRound(
   { settings }: SharedModelAlgorithm,
   { rounds }: SharedModelState,
 ): boolean {
-  return evaluationDue(settings.evaluateEvery, rounds + 1, false);
+  return isDue(settings.evaluateEvery, rounds + 1, false);
 }
 
 /** Rows of a round; one that all wait for at its end has work for everybody. */

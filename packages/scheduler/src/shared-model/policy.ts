@@ -7,16 +7,9 @@ import {
   withDevice,
 } from "../common/devices.js";
 import type { CheckedDevice } from "../common/devices.js";
-import {
-  conclude,
-  epochReports,
-  evaluate,
-  evaluationDue,
-  exhausted,
-  newRun,
-  stop,
-} from "../common/run.js";
+import { conclude, epochReports, evaluate, isDue, exhausted, newRun, stop } from "../common/run.js";
 import { countRows, epochsTaken, giveBackRows } from "../row-queue.js";
+import { notResumable } from "../common/not-resumable.js";
 import { andThen } from "../transition.js";
 import type {
   Job,
@@ -75,6 +68,7 @@ export function sharedModelPolicy(algorithm: SharedModelAlgorithm): Policy<Share
       return carryOn(algorithm, state);
     },
     next: (state, event) => (state.phase === "stopped" ? [state, []] : on(algorithm, state, event)),
+    ...notResumable,
   };
 }
 
@@ -103,6 +97,10 @@ function on(algorithm: SharedModelAlgorithm, state: SharedModelState, event: Pol
       if (state.phase !== "evaluating" || event.id !== state.evaluated)
         throw unexpected("evaluated");
       return carryOn(algorithm, { ...state, phase: "working" });
+    case "save":
+      return [state, []];
+    case "checkpointed":
+      throw unexpected(event.type);
     case "lost":
       return onLost(algorithm, state, event.device);
     case "joined":
@@ -145,7 +143,7 @@ function pause(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
     if (reason !== null) return conclude(closed, reason);
     const next = nextEpoch(closed);
     const epochEnded = closed.epochsDone > state.epochsDone;
-    return evaluationDue(settings.evaluateEvery, closed.rounds, epochEnded)
+    return isDue(settings.evaluateEvery, closed.rounds, epochEnded)
       ? evaluate(next)
       : carryOn(algorithm, next);
   });

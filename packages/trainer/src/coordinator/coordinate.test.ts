@@ -12,7 +12,10 @@ const threeSteps: Policy<number> = {
   next: (steps) =>
     steps < 2
       ? [steps + 1, [{ type: "report", report: { type: "epoch", epoch: steps } }, step(steps + 1)]]
-      : [steps + 1, [{ type: "stop", reason: "steps" }]],
+      : [steps + 1, [{ type: "stop", reason: "steps", models: ["global"] }]],
+  resume: (steps) => [steps, []],
+  devices: () => [],
+  checkState: Number,
 };
 
 function step(start: number) {

@@ -184,6 +184,8 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         return models.rotate(command.names);
       case "evaluate":
         return evaluate(command);
+      case "checkpoint":
+        return events.push({ type: "checkpointed" });
     }
   }
 

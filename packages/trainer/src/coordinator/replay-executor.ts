@@ -99,6 +99,7 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
       case "rotate":
         return models.rotate(command.names);
       case "evaluate":
+      case "checkpoint":
         return;
     }
   }

@@ -221,6 +221,8 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
         return models.rotate(command.names);
       case "evaluate":
         return evaluate(command);
+      case "checkpoint":
+        return void events.push({ type: "checkpointed" });
     }
   }
 
