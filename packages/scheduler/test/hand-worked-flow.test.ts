@@ -256,4 +256,23 @@ describe("Adaptive Hogbatch on 64 rows", () => {
     // Four threads' updates count for one.
     expect(state().devices.map(({ credit }) => credit)).toEqual([1, 1]);
   });
+
+  it("has whoever joins begin with the least u, not far behind everybody", () => {
+    const policy = adaptiveHogbatch({ ...run, hostMax: 8, messageRows: 1, acceleratorMin: 2 });
+    const { send, state } = drive(policy, {
+      devices: [{ id: 0, maxBatchRows: 64 }, ...mixed.slice(1)],
+      rows: 640,
+      parameters: 4,
+    });
+    // u = 3, 1, and the host's batch has doubled three times.
+    send(done(0), done(0), done(0), done(1), applied(1));
+    send({ type: "joined", device: { id: 2, maxBatchRows: 64, role: "accelerator" } });
+    expect(state().devices.map(({ credit }) => credit)).toEqual([3, 1, 1]);
+    expect(state().devices.map(({ batchRows }) => batchRows)).toEqual([8, 20, 40]);
+    // It is lost again: what it was given goes to the next who asks.
+    send({ type: "lost", device: 2, reason: "gone" });
+    expect(commandsOf([send(done(1), applied(1))], "accumulate")).toMatchObject([
+      { device: 1, rows: [{ epoch: 0, start: 75, count: 10 }] },
+    ]);
+  });
 });

@@ -45,7 +45,7 @@ export interface SharedModelDevice extends CheckedDevice {
   readonly jobs: readonly Job[];
   /** Jobs of its that are in the model. One that joins counts from where the slowest is. */
   readonly clock: number;
-  /** u of this epoch, as the algorithm counts it. */
+  /** u of this epoch, as the algorithm counts it. One that joins counts from the least there is. */
   readonly credit: number;
   /** η at its last batch. */
   readonly learningRate: number;

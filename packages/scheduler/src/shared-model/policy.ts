@@ -245,20 +245,24 @@ function giveBack(state: SharedModelState, jobs: readonly Job[]): SharedModelSta
   return { ...state, queue: giveBackRows(state.queue, rows) };
 }
 
-/** The device joins, at the slowest one's clock, so that it has nobody wait for it longer. */
+/**
+ * The device joins, at the slowest one's clock, so that it has nobody wait for it longer, and at the
+ * least u, so that the others' sizes go by what they did since.
+ */
 function enter(
   algorithm: SharedModelAlgorithm,
   state: SharedModelState,
   device: CheckedDevice,
 ): SharedModelState {
   algorithm.admit?.(device);
-  const clock = Math.min(...state.devices.map((other) => other.clock));
+  const least = (key: "clock" | "credit") =>
+    state.devices.length === 0 ? 0 : Math.min(...state.devices.map((other) => other[key]));
   const entering: SharedModelDevice = {
     ...device,
     batchRows: algorithm.batchRows(device, state.queue.rows),
     jobs: [],
-    clock: clock === Infinity ? 0 : clock,
-    credit: 0,
+    clock: least("clock"),
+    credit: least("credit"),
     learningRate: 0,
     since: nothing,
   };
