@@ -52,6 +52,7 @@ test("overhead is waiting and merging over all of the devices' time", () => {
     leastWeight: null,
     staleness: null,
     lost: null,
+    replaces: null,
     usage,
   });
   const devices = [

@@ -13,7 +13,14 @@ export type TrainerErrorCode =
   | "RUN_EXISTS"
   | "RUN_FOLDER"
   | "REPLAY_MISMATCH"
-  | "PROFILE";
+  | "PROFILE"
+  | "CHECKPOINT_WRITE"
+  | "CHECKPOINT_UNREADABLE"
+  | "CHECKPOINT_DAMAGED"
+  | "CHECKPOINT_FORMAT"
+  | "CHECKPOINT_MISMATCH"
+  | "NO_CHECKPOINT"
+  | "RUN_OVER";
 
 /** An expected failure of a run, with a code to act on and a message for a person. */
 export class TrainerError extends Error {

@@ -14,6 +14,9 @@ export {
   type TrainOptions,
   type TrainResult,
 } from "./run/train.js";
+export type { DeviceControl, DeviceControlOptions } from "./run/device-control.js";
+export type { PaceLimits } from "./coordinator/pace.js";
+export type { FailedRetry, Replaced } from "./coordinator/replacements.js";
 export {
   chooseKernels,
   type ChosenKernels,
@@ -44,6 +47,10 @@ export { metricValue, parseTarget, type Target } from "./run/target.js";
 export type {
   EndRecord,
   EvaluationRecord,
+  JoinedRecord,
+  LostRecord,
+  RecordedEvent,
+  RetryFailedRecord,
   RunEvent,
   SimulationRecord,
   StartRecord,

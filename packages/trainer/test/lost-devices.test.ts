@@ -145,6 +145,7 @@ test.each(["step", "push", "blend", "evaluate", "pull"] as const)(
     const events: RunEvent[] = [];
     const fate = { devices: [0, 1, 2], method, call: 4, end: "throw" } as const;
     const failed = run(fate, {
+      deviceRetries: 0,
       onEvent: (event) => events.push(event),
       policy: adaptiveSgd({
         epochs: 30,

@@ -2,13 +2,14 @@ import { writeFileSync } from "node:fs";
 import { buildWorker } from "./build-worker.js";
 import type { DeviceApi } from "../src/device/api.js";
 
-/** When and how devices of a run end. */
+/** When and how devices of a run go wrong. */
 export interface Fate {
   readonly devices: readonly number[];
   readonly method: keyof DeviceApi;
   /** Which call of the method, counting from 1. */
   readonly call: number;
-  readonly end: "exit before" | "exit after" | "throw";
+  /** The last three go on living: they block, answer with what can't be, or report a loss of NaN. */
+  readonly end: "exit before" | "exit after" | "throw" | "hang" | "nonsense" | "wrong size" | "NaN";
 }
 
 const worker = await buildWorker("mortal.worker");

@@ -29,6 +29,7 @@ export function madeUpRecord({
     leastWeight: null,
     staleness: null,
     lost: null,
+    replaces: null,
     usage: { training: 10 - waiting, merging: 0, evaluating: 0, waiting },
   });
   return {

@@ -47,6 +47,7 @@ const device: DeviceSummary = {
   staleness: null,
   usage: { training: 6, evaluating: 2, merging: 1, waiting: 1 },
   lost: null,
+  replaces: null,
 };
 
 test("each device's time is split to a hundred percent", () => {

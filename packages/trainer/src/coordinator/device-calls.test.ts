@@ -7,9 +7,9 @@ import { createDeviceCalls } from "./device-calls.js";
 function puppet(name: string) {
   const calls: { resolve: (value: unknown) => void; reject: (error: unknown) => void }[] = [];
   let die: (error: TrainerError) => void = () => undefined;
-  let end: () => void = () => undefined;
+  let end: (ended: boolean) => void = () => undefined;
   const death = new Promise<TrainerError>((resolve) => (die = resolve));
-  const ended = new Promise<void>((resolve) => (end = resolve));
+  const ended = new Promise<boolean>((resolve) => (end = resolve));
   const device: SupervisedDevice = {
     name,
     death,
@@ -28,7 +28,10 @@ function setUp() {
   const puppets = [puppet("device 0"), puppet("device 1")];
   const calls = createDeviceCalls({
     devices: puppets.map(({ device }) => device),
-    onLost: (id, { message }) => log.push(`lost ${id}: ${message}`),
+    onLost({ device, reason, ended, handOn }) {
+      log.push(`lost ${device}: ${reason.message}${ended ? "" : " (stuck)"}`);
+      handOn();
+    },
     onFailure: (error) => log.push(`failed: ${(error as Error).message}`),
   });
   const send = (id: number, what: string) =>
@@ -55,7 +58,7 @@ test("what a lost device owed is handed on once its thread has ended, after the 
   puppets[0]!.calls[2]!.resolve(3);
   await settle();
   expect(log).toEqual(["first: 1"]);
-  puppets[0]!.end();
+  puppets[0]!.end(true);
   await settle();
   expect(log).toEqual([
     "first: 1",
@@ -70,7 +73,7 @@ test("a device is lost once, whatever else goes wrong with it", async () => {
   send(0, "first");
   puppets[0]!.die(new TrainerError("DEVICE_EXITED", "gone"));
   puppets[0]!.calls[0]!.reject(new Error("gone too"));
-  puppets[0]!.end();
+  puppets[0]!.end(true);
   await settle();
   expect(log.filter((line) => line.startsWith("lost"))).toHaveLength(1);
   expect(calls.losses()).toHaveLength(1);

@@ -2,7 +2,7 @@ import type { DeviceId } from "@heterosgd/scheduler";
 import type { DeviceCall, SupervisedDevice } from "../device/supervisor.js";
 import { failureOf } from "../device/supervisor.js";
 import { TrainerError } from "../errors.js";
-import { createPace } from "./pace.js";
+import { createPace, type Pace, type PaceLimits } from "./pace.js";
 
 /** One call to a device, and what is to be done with its end. */
 export interface Request<T> {
@@ -16,8 +16,20 @@ export interface Request<T> {
   readonly lost?: () => void;
 }
 
+/** A device is lost: it is dead by now, and gives no more answers. */
+export interface Loss {
+  readonly device: DeviceId;
+  readonly reason: TrainerError;
+  /** Whether its thread has ended; one that is stuck in foreign code can't be made to. */
+  readonly ended: boolean;
+  /** Tells all that wait for its answers that there will be none; others may take over then. */
+  handOn(): void;
+}
+
 /** Calls to devices of which any may be lost at any moment. */
 export interface DeviceCalls {
+  /** Takes on the device of the next id. */
+  join(device: SupervisedDevice): DeviceId;
   /** Puts a call into the device's queue. */
   send<T>(device: DeviceId, request: Request<T>): void;
   living(): DeviceId[];
@@ -30,61 +42,76 @@ export interface DeviceCalls {
 export interface DeviceCallsOptions {
   /** By device id. */
   readonly devices: readonly SupervisedDevice[];
-  readonly onLost: (device: DeviceId, reason: TrainerError) => void;
+  readonly pace?: PaceLimits | undefined;
+  /** Must see to it that the loss is handed on. */
+  readonly onLost: (loss: Loss) => void;
   /** Told of errors that are no device's: the run cannot go on. */
   readonly onFailure: (error: unknown) => void;
 }
 
+interface Member {
+  readonly device: SupervisedDevice;
+  readonly pace: Pace;
+  /** What to do, once it is lost, about each call that it has not answered. */
+  readonly unanswered: Set<() => void>;
+  alive: boolean;
+}
+
 export function createDeviceCalls(options: DeviceCallsOptions): DeviceCalls {
-  const { devices, onLost, onFailure } = options;
-  const alive = devices.map(() => true);
-  const paces = devices.map(() => createPace());
+  const { onLost, onFailure } = options;
+  const members: Member[] = [];
   const losses: TrainerError[] = [];
-  // What to do, once a device is lost, about each call that it has not answered.
-  const unanswered = devices.map(() => new Set<() => void>());
 
   function lose(id: DeviceId, error: unknown): void {
-    if (!alive[id]) return;
-    alive[id] = false;
-    const device = devices[id]!;
+    const { device, unanswered, alive } = members[id]!;
+    if (!alive) return;
+    members[id]!.alive = false;
     const reason = error instanceof TrainerError ? error : failureOf(device.name, error);
     losses.push(reason);
+    const handOn = () => {
+      for (const lost of unanswered) lost();
+      unanswered.clear();
+    };
     // Until its thread has ended it may write to memory that others take over.
     device
       .terminate()
-      .then(() => {
-        onLost(id, reason);
-        for (const lost of unanswered[id]!) lost();
-        unanswered[id]!.clear();
-      })
+      .then((ended) => onLost({ device: id, reason, ended, handOn }))
       .catch(onFailure);
   }
 
-  for (const [id, device] of devices.entries()) void device.death.then((error) => lose(id, error));
+  function join(device: SupervisedDevice): DeviceId {
+    const pace = createPace(options.pace);
+    const id = members.push({ device, pace, unanswered: new Set(), alive: true }) - 1;
+    void device.death.then((error) => lose(id, error));
+    return id;
+  }
+
+  options.devices.forEach(join);
 
   return {
+    join,
     send(id, { rows = 0, work, answer = () => undefined, lost = () => undefined }) {
-      const device = devices[id];
-      if (device === undefined)
+      const member = members[id];
+      if (member === undefined)
         throw new RangeError(`the policy names device ${id}, which does not exist`);
-      if (!alive[id]) return lost();
-      const pace = paces[id]!;
-      unanswered[id]!.add(lost);
+      if (!member.alive) return lost();
+      const { device, pace, unanswered } = member;
+      unanswered.add(lost);
       device
         .call(pace.begin(rows), work)
         .then(
           (value) => {
             pace.end(rows);
-            if (!alive[id]) return;
-            unanswered[id]!.delete(lost);
+            if (!member.alive) return;
+            unanswered.delete(lost);
             answer(value);
           },
           (error: unknown) => lose(id, error),
         )
         .catch(onFailure);
     },
-    living: () => [...devices.keys()].filter((id) => alive[id]),
-    measured: (id, rows, seconds) => paces[id]!.measured(rows, seconds),
+    living: () => [...members.keys()].filter((id) => members[id]!.alive),
+    measured: (id, rows, seconds) => members[id]!.pace.measured(rows, seconds),
     losses: () => losses,
   };
 }

@@ -11,6 +11,7 @@ import {
   type BlendCommand,
   type DeviceId,
   type EvaluateCommand,
+  type JoinedEvent,
   type PolicyEvent,
   type StepCommand,
 } from "@heterosgd/scheduler";
@@ -19,17 +20,20 @@ import type { BlendCall, DeviceUsage } from "../device/api.js";
 import type { SupervisedDevice } from "../device/supervisor.js";
 import type { TrainerError } from "../errors.js";
 import { deviceCallOf, mostUpdates } from "./device-call-of.js";
-import { createDeviceCalls } from "./device-calls.js";
+import { createDeviceCalls, type Loss } from "./device-calls.js";
 import { shareOutEvaluation } from "./evaluation.js";
 import { createEventQueue } from "./event-queue.js";
 import type { ExecutableCommand, Executor } from "./executor.js";
 import { divergence, rateOutOfRange } from "./divergence.js";
 import { ownerOf, type ModelTable } from "./model-table.js";
+import type { AddedDevice } from "./open-devices.js";
+import type { PaceLimits } from "./pace.js";
 import { createPermutations } from "./permutations.js";
+import { repliesOf } from "./replies.js";
 import { createStepGroups, type StepRequest } from "./step-groups.js";
 
 export interface DeviceExecutorOptions {
-  /** By device id. */
+  /** By device id, those that are there from the start. */
   readonly devices: readonly SupervisedDevice[];
   readonly models: ModelTable;
   /** Elements of a model's parameter array. */
@@ -40,11 +44,24 @@ export interface DeviceExecutorOptions {
   /** Rows that a device evaluates in one call. */
   readonly evaluationChunk: number;
   readonly onEvaluated: (id: number, sums: MetricSums) => void;
+  /** How long devices may take to answer. */
+  readonly pace?: PaceLimits | undefined;
+  /**
+   * Told of a loss in place of the policy: it must post `lost` and hand on, or first have another
+   * device join. Default: does both at once.
+   */
+  readonly onLost?: (loss: Loss) => void;
 }
 
 export interface DeviceExecutor extends Executor {
   /** Puts an event of the coordinator's own (a finish) in line. */
   post(event: PolicyEvent): void;
+  /** Makes an opened device, all others and the policy (by this event) known to each other. */
+  join(added: AddedDevice, event: JoinedEvent): void;
+  /** Ends the run with this error. */
+  fail(error: unknown): void;
+  /** Devices that can be asked for something. */
+  living(): readonly DeviceId[];
   usage(): readonly (DeviceUsage | null)[];
   /** Why devices were lost, in that order. */
   losses(): readonly TrainerError[];
@@ -54,19 +71,59 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
   const { devices, models } = options;
   const callOf = deviceCallOf(models);
   const events = createEventQueue<PolicyEvent>();
+  const names = devices.map(({ name }) => name);
+  const replies = names.map(repliesOf);
   const usage: (DeviceUsage | null)[] = devices.map(() => null);
+  const { onLost = tellAndHandOn } = options;
   const calls = createDeviceCalls({
     devices,
-    onLost: (device, { message }) => events.push({ type: "lost", device, reason: message }),
+    pace: options.pace,
+    onLost,
     onFailure: events.fail,
   });
   const permutations = createPermutations(options.trainRows, options.seed, (order) => {
-    for (const id of devices.keys()) {
+    for (const id of calls.living()) {
       calls.send(id, { work: (device) => device.addPermutation(order) });
     }
   });
+  const groups = createStepGroups(calls, replies);
+  // What all devices share, asked for while there was none.
+  const waiting: (() => void)[] = [];
 
-  const groups = createStepGroups(calls, devices);
+  function tellAndHandOn({ device, reason: { message }, handOn }: Loss): void {
+    events.push({ type: "lost", device, reason: message });
+    handOn();
+  }
+
+  function join({ device, models: own }: AddedDevice, event: JoinedEvent): void {
+    const before = models.slots.length;
+    models.add(own);
+    const added = models.slots.slice(before);
+    for (const other of calls.living()) {
+      calls.send(other, { work: (api) => api.addModels(added) });
+    }
+    const id = calls.join(device);
+    if (id !== event.device.id) {
+      throw new RangeError(`device ${id} was to join as device ${event.device.id}`);
+    }
+    names.push(device.name);
+    replies.push(repliesOf(device.name));
+    usage.push(null);
+    groups.join();
+    const attach = { models: models.slots, own: [...own.keys()].map(models.slot) };
+    calls.send(id, { work: (api) => api.attach(attach) });
+    for (const order of permutations.slots()) {
+      calls.send(id, { work: (api) => api.addPermutation(order) });
+    }
+    events.push(event);
+    for (const share of waiting.splice(0)) share();
+  }
+
+  /** Shares work out over the devices that there are, or over the next one if there is none. */
+  function shareOut(share: () => void): void {
+    if (calls.living().length > 0) share();
+    else waiting.push(share);
+  }
 
   /** What is to be done about a batch, given the rows that it holds. */
   function training(
@@ -82,7 +139,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         calls.measured(id, count, seconds);
         if (Number.isFinite(loss))
           events.push({ type: "done", device: id, rows, nonZeros, seconds, loss });
-        else events.fail(divergence(devices[id]!.name, rows, learningRate, loss));
+        else events.fail(divergence(names[id]!, rows, learningRate, loss));
       },
       lost: () => permutations.release(rows),
     };
@@ -95,7 +152,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     const updates = mostUpdates(models, command.stateTerms);
     const give = (id: DeviceId, shard: Pick<BlendCall, "start" | "end" | "journal">): void =>
       calls.send(id, {
-        work: (device) => device.blend({ ...call, ...shard }),
+        work: async (device) => replies[id]!.usage(await device.blend({ ...call, ...shard })),
         answer(spent) {
           usage[id] = spent;
           unfinished--;
@@ -122,6 +179,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
 
   function evaluate({ id }: EvaluateCommand): void {
     shareOutEvaluation(calls, {
+      replies: (device) => replies[device]!,
       model: models.slot("global"),
       rows: options.evaluationRows,
       chunk: options.evaluationChunk,
@@ -138,7 +196,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     switch (command.type) {
       case "step":
         if (!(Math.abs(command.learningRate) <= largestLearningRate)) {
-          const { name } = devices[command.device]!;
+          const name = names[command.device]!;
           return events.fail(rateOutOfRange(name, command.rows, command.learningRate));
         }
         return groups.add(command.device, {
@@ -146,10 +204,14 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
           call: callOf.step(command, permutations.hold(command.rows)),
         });
       case "accumulate": {
+        const { device } = command;
         const call = callOf.accumulate(command, permutations.hold(command.rows));
-        return calls.send(command.device, {
+        return calls.send(device, {
           ...training(command, null),
-          work: (api) => api.accumulate(call),
+          async work(api) {
+            const [reply] = replies[device]!.steps([await api.accumulate(call)], 1);
+            return reply!;
+          },
         });
       }
       case "pull": {
@@ -160,7 +222,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         const { device } = command;
         const call = callOf.push(command);
         return calls.send(device, {
-          work: (api) => api.push(call),
+          work: async (api) => replies[device]!.push(await api.push(call), call.norm),
           answer(reply) {
             usage[device] = reply.usage;
             events.push({ type: "pushed", device, norm: reply.norm });
@@ -171,7 +233,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         const { device } = command;
         const call = callOf.apply(command);
         return calls.send(device, {
-          work: (api) => api.apply(call),
+          work: async (api) => replies[device]!.usage(await api.apply(call)),
           answer(spent) {
             usage[device] = spent;
             events.push({ type: "applied", device });
@@ -179,11 +241,11 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         });
       }
       case "blend":
-        return blend(command);
+        return shareOut(() => blend(command));
       case "rotate":
         return models.rotate(command.names);
       case "evaluate":
-        return evaluate(command);
+        return shareOut(() => evaluate(command));
       case "checkpoint":
         return events.push({ type: "checkpointed" });
     }
@@ -196,6 +258,9 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       return events.next();
     },
     post: events.push,
+    fail: events.fail,
+    join,
+    living: calls.living,
     usage: () => usage,
     losses: () => calls.losses(),
   };

@@ -43,16 +43,21 @@ export function takeSharedModels(
   return new Map(shared.map((name) => [name, takeSharedModel(memory, length, rule)]));
 }
 
+/** The models that device `id` has opened with, by name. */
+export function openedModels(
+  names: readonly ModelName[],
+  id: DeviceId,
+  { models }: DeviceOpened,
+): ReadonlyMap<ModelName, ModelMemory> {
+  return new Map(ownModels(names, id).map((name, i) => [name, models[i]!]));
+}
+
 /** All models: those that the devices hold, and the others. */
 export function collectModels(
   names: readonly ModelName[],
   opened: readonly DeviceOpened[],
   shared: ReadonlyMap<ModelName, ModelMemory>,
 ): ModelTable {
-  const all = new Map<ModelName, ModelMemory>();
-  opened.forEach(({ models }, id) =>
-    ownModels(names, id).forEach((name, i) => all.set(name, models[i]!)),
-  );
-  for (const [name, model] of shared) all.set(name, model);
-  return createModelTable(all);
+  const own = opened.flatMap((device, id) => [...openedModels(names, id, device)]);
+  return createModelTable(new Map([...own, ...shared]));
 }

@@ -2,6 +2,7 @@ import { mergeMetrics, type MetricSums } from "@heterosgd/model";
 import type { DeviceId } from "@heterosgd/scheduler";
 import type { EvaluateReply } from "../device/api.js";
 import type { DeviceCalls } from "./device-calls.js";
+import type { Replies } from "./replies.js";
 
 export interface EvaluationOptions {
   /** Slot of the model. */
@@ -9,6 +10,7 @@ export interface EvaluationOptions {
   readonly rows: number;
   /** Rows that a device evaluates in one call. */
   readonly chunk: number;
+  readonly replies: (device: DeviceId) => Pick<Replies, "evaluate">;
   readonly onReply: (device: DeviceId, reply: EvaluateReply) => void;
   /** Gets the sums over all rows; null if there are none. */
   readonly onDone: (sums: MetricSums | null) => void;
@@ -44,7 +46,8 @@ export function shareOutEvaluation(calls: DeviceCalls, options: EvaluationOption
     outstanding++;
     calls.send(device, {
       rows: part.count,
-      work: (api) => api.evaluate({ model, ...part }),
+      work: async (api) =>
+        options.replies(device).evaluate(await api.evaluate({ model, ...part }), part.count),
       answer(reply) {
         outstanding--;
         options.onReply(device, reply);

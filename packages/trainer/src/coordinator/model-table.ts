@@ -10,6 +10,8 @@ export interface ModelTable {
   memory(name: ModelName): ModelMemory;
   /** Afterwards `names[0]` means what `names[1]` meant, and so on round. */
   rotate(names: readonly ModelName[]): void;
+  /** Takes on models of a device that came later; their slots follow those that there are. */
+  add(models: ReadonlyMap<ModelName, ModelMemory>): void;
   /** All models, by slot. */
   readonly slots: readonly ModelMemory[];
 }
@@ -28,6 +30,12 @@ export function createModelTable(models: ReadonlyMap<ModelName, ModelMemory>): M
   return {
     slot,
     slots,
+    add(more) {
+      for (const [name, model] of more) {
+        if (slotOf.has(name)) throw new RangeError(`there is a model ${name} already`);
+        slotOf.set(name, slots.push(model) - 1);
+      }
+    },
     memory: (name) => slots[slot(name)] as ModelMemory,
     rotate(names) {
       const old = names.map(slot);

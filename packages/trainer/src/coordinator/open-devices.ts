@@ -1,12 +1,19 @@
-import type { ModelShape, UpdateRule } from "@heterosgd/model";
-import type { ModelName } from "@heterosgd/scheduler";
-import type { BatchLimits } from "../device/api.js";
+import { optimizerStateArrays, type ModelShape, type UpdateRule } from "@heterosgd/model";
+import type { DeviceId, ModelName } from "@heterosgd/scheduler";
+import type { BatchLimits, DeviceOpened, ModelMemory } from "../device/api.js";
 import type { KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { createKernelMemory, kernelsSetup } from "../device/kernel-memory.js";
 import { startDevice, type SupervisedDevice } from "../device/supervisor.js";
-import { attachCall, collectModels, ownModelCounts, takeSharedModels } from "./device-models.js";
+import {
+  attachCall,
+  collectModels,
+  openedModels,
+  ownModelCounts,
+  takeSharedModels,
+} from "./device-models.js";
 import type { ModelTable } from "./model-table.js";
+import { checkOpened } from "./replies.js";
 
 const OPEN_TIMEOUT_MS = 300_000;
 const CLOSE_TIMEOUT_MS = 60_000;
@@ -32,8 +39,29 @@ export interface OpenDevices {
   readonly models: ModelTable;
   /** What runs on each device, as the kernels name themselves. */
   readonly kernels: readonly string[];
+  /**
+   * Opens one more device, which is to have the id `id`. It knows no models yet but its own, and nobody knows
+   * those. Its own are taken anew: what a lost device holds may be read for some time.
+   *
+   * @param names - the models that must exist for it; those that are not its own exist.
+   * @throws TrainerError or the device's own error if it can't be opened.
+   */
+  add(
+    id: DeviceId,
+    spec: DeviceSpec,
+    kernels: KernelsDescription,
+    names: readonly ModelName[],
+  ): Promise<AddedDevice>;
   /** Closes every device that is still there, and waits for its worker to end. */
   close(): Promise<void>;
+}
+
+/** A device that was opened later than the others. */
+export interface AddedDevice {
+  readonly device: SupervisedDevice;
+  /** What runs on it, as the kernels name themselves. */
+  readonly kernels: string;
+  readonly models: ReadonlyMap<ModelName, ModelMemory>;
 }
 
 function deviceName(id: number, spec: DeviceSpec): string {
@@ -49,20 +77,41 @@ function deviceName(id: number, spec: DeviceSpec): string {
 export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevices> {
   const { devices: specs, kernels: chosen, models: names, workerUrl, ...setup } = options;
   const memory = createKernelMemory(chosen);
-  const started = specs.map((spec, id) => startDevice(deviceName(id, spec), workerUrl));
+  // Whatever has been started must be ended.
+  const started: SupervisedDevice[] = [];
+  const beingOpened = new Set<SupervisedDevice>();
+
+  function start(id: DeviceId, spec: DeviceSpec): SupervisedDevice {
+    const device = startDevice(deviceName(id, spec), workerUrl);
+    started.push(device);
+    return device;
+  }
+
+  async function open(
+    device: SupervisedDevice,
+    id: DeviceId,
+    spec: DeviceSpec,
+    kernels: KernelsDescription,
+    models: readonly ModelName[],
+  ): Promise<DeviceOpened> {
+    const counts = ownModelCounts(models, id);
+    const opened = await device.call(OPEN_TIMEOUT_MS, (api) =>
+      api.open({
+        ...setup,
+        ...counts,
+        id,
+        kernels: kernelsSetup(kernels, memory),
+        speed: spec.speed,
+      }),
+    );
+    checkOpened(device.name, opened, counts, setup.shape, optimizerStateArrays(setup.rule));
+    return opened;
+  }
+
+  const devices = specs.map((spec, id) => start(id, spec));
   try {
     const opening = Promise.all(
-      started.map((device, id) =>
-        device.call(OPEN_TIMEOUT_MS, (api) =>
-          api.open({
-            ...setup,
-            ...ownModelCounts(names, id),
-            id,
-            kernels: kernelsSetup(chosen[id]!, memory),
-            speed: specs[id]!.speed,
-          }),
-        ),
-      ),
+      devices.map((device, id) => open(device, id, specs[id]!, chosen[id]!, names)),
     );
     opening.catch(() => undefined);
     // Fresh memory takes its time: here it is taken while the devices take theirs.
@@ -70,16 +119,33 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
     const opened = await opening;
     const models = collectModels(names, opened, shared);
     await Promise.all(
-      started.map((device, id) =>
+      devices.map((device, id) =>
         device.call(OPEN_TIMEOUT_MS, (api) => api.attach(attachCall(models, names, id))),
       ),
     );
     return {
-      devices: started,
+      devices,
       models,
       kernels: opened.map(({ kernels }) => kernels),
+      async add(id, spec, kernels, added) {
+        const device = start(id, spec);
+        beingOpened.add(device);
+        try {
+          const its = await open(device, id, spec, kernels, added);
+          return { device, kernels: its.kernels, models: openedModels(added, id, its) };
+        } catch (error) {
+          await device.terminate();
+          throw error;
+        } finally {
+          beingOpened.delete(device);
+        }
+      },
       close: async () =>
-        void (await Promise.allSettled(started.map((device) => device.close(CLOSE_TIMEOUT_MS)))),
+        void (await Promise.allSettled(
+          started.map((device) =>
+            beingOpened.has(device) ? device.terminate() : device.close(CLOSE_TIMEOUT_MS),
+          ),
+        )),
     };
   } catch (error) {
     await Promise.all(started.map((device) => device.terminate()));

@@ -1,8 +1,12 @@
-const MINIMUM_MS = 60_000;
-/** Before anything was measured a batch may take this long. */
-const FIRST_MS = 600_000;
-/** How many times its own usual time a device may take before it is given up. */
-const PATIENCE = 20;
+/** How long a device may take to answer before it is given up. */
+export interface PaceLimits {
+  /** As long as nothing of it was measured, in ms. Default 600,000. */
+  readonly firstMs?: number;
+  /** At least, in ms. Default 60,000. */
+  readonly leastMs?: number;
+  /** So many times its own slowest pace, over all rows in its queue. Default 20. */
+  readonly factor?: number;
+}
 
 /** A device's measured speed, from which follows how long an answer may take. */
 export interface Pace {
@@ -15,14 +19,18 @@ export interface Pace {
   measured(rows: number, seconds: number): void;
 }
 
-export function createPace(): Pace {
+export function createPace({
+  firstMs = 600_000,
+  leastMs = 60_000,
+  factor = 20,
+}: PaceLimits = {}): Pace {
   let slowest = 0;
   let queued = 0;
   return {
     begin(rows) {
       queued += rows;
-      if (slowest === 0) return FIRST_MS;
-      return Math.max(MINIMUM_MS, PATIENCE * 1000 * slowest * queued);
+      if (slowest === 0) return firstMs;
+      return Math.max(leastMs, factor * 1000 * slowest * queued);
     },
     end(rows) {
       queued -= rows;

@@ -10,6 +10,8 @@ export interface Permutations {
   /** The ranges as devices understand them; each range holds its slot until it is released. */
   hold(ranges: readonly RowRange[]): RowSpan[];
   release(ranges: readonly RowRange[]): void;
+  /** Every slot there is, in order: what a device that comes later must be told. */
+  slots(): readonly Uint32Array[];
 }
 
 interface Slot {
@@ -60,5 +62,6 @@ export function createPermutations(
         if (slot !== undefined) slot.held--;
       }
     },
+    slots: () => slots.map(({ order }) => order),
   };
 }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { StepCall, StepReply } from "../device/api.js";
 import type { RemoteDevice } from "../device/supervisor.js";
 import type { Request } from "./device-calls.js";
+import { repliesOf } from "./replies.js";
 import { createStepGroups } from "./step-groups.js";
 
 /** Devices that answer when the test says so; `sent` holds the steps of each message, by number. */
@@ -31,7 +32,7 @@ function setUp() {
         void request.work(device);
       },
     },
-    [0, 1],
+    [0, 1].map((id) => repliesOf(`device ${id}`)),
   );
   const add = (number: number, id = 0) =>
     groups.add(id, {

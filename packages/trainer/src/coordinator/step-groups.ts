@@ -1,6 +1,7 @@
 import type { DeviceId } from "@heterosgd/scheduler";
 import type { StepCall, StepReply } from "../device/api.js";
 import type { DeviceCalls } from "./device-calls.js";
+import type { Replies } from "./replies.js";
 
 /** Unanswered steps with which a device has time until another step joins the next one. */
 const PLENTY = 3;
@@ -18,6 +19,8 @@ export interface StepRequest {
  * wakes a thread at either end, which costs more than all that is done about a step.
  */
 export interface StepGroups {
+  /** Takes on the device of the next id. */
+  join(): void;
   add(device: DeviceId, step: StepRequest): void;
   /**
    * Sends what was added, but for a step that can wait for another. To be called before waiting for
@@ -28,21 +31,25 @@ export interface StepGroups {
   flush(): void;
 }
 
+/** @param replies - by device; more may come later, each with a `join`. */
 export function createStepGroups(
   calls: Pick<DeviceCalls, "send">,
-  devices: readonly unknown[],
+  replies: readonly Pick<Replies, "steps">[],
 ): StepGroups {
-  const added: StepRequest[][] = devices.map(() => []);
-  const unanswered = devices.map(() => 0);
+  const added: StepRequest[][] = replies.map(() => []);
+  const unanswered = added.map(() => 0);
 
   function sendGroup(device: DeviceId, steps: readonly StepRequest[]): void {
     unanswered[device]! += steps.length;
     calls.send<readonly StepReply[]>(device, {
       rows: steps.reduce((sum, { rows }) => sum + rows, 0),
-      work: async (api) =>
-        steps.length === 1
-          ? [await api.step(steps[0]!.call)]
-          : api.steps(steps.map(({ call }) => call)),
+      async work(api) {
+        const answers =
+          steps.length === 1
+            ? [await api.step(steps[0]!.call)]
+            : await api.steps(steps.map(({ call }) => call));
+        return replies[device]!.steps(answers, steps.length);
+      },
       answer(replies) {
         unanswered[device]! -= steps.length;
         for (const [i, reply] of replies.entries()) steps[i]!.answer(reply);
@@ -68,6 +75,10 @@ export function createStepGroups(
   }
 
   return {
+    join() {
+      added.push([]);
+      unanswered.push(0);
+    },
     add(device, step) {
       if (added[device] === undefined) {
         throw new RangeError(`the policy names device ${device}, which does not exist`);

@@ -165,6 +165,8 @@ export interface DeviceApi {
   open(setup: DeviceSetup): Promise<DeviceOpened>;
   /** Makes all models known, once every device is open. */
   attach(call: AttachCall): Promise<void>;
+  /** Adds models of devices that came later; their slots follow those of the models before. */
+  addModels(models: readonly ModelMemory[]): Promise<void>;
   /** Adds a permutation of the training rows; its slot is the number of those before it. */
   addPermutation(permutation: Uint32Array): Promise<void>;
   step(call: StepCall): Promise<StepReply>;

@@ -136,6 +136,8 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
         stopwatch = createStopwatch(options.now);
       }),
 
+    addModels: (added) => inTurn(() => void (models = [...models, ...added])),
+
     addPermutation: (permutation) => inTurn(() => void permutations.push(permutation)),
 
     step: (call) => training(() => train(call)),

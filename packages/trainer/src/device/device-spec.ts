@@ -18,7 +18,8 @@ export interface DeviceSpec {
 
 export type DeviceRole = NonNullable<DeviceInfo["role"]>;
 
-const MAX_DEVICES = 64;
+/** How many can run at once. */
+export const MAX_DEVICES = 64;
 const MAX_THREADS = 256;
 const ROLES: readonly DeviceRole[] = ["host", "accelerator"];
 const EXPECTED =

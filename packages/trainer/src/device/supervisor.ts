@@ -28,10 +28,11 @@ export interface SupervisedDevice {
   /** Closes the device and waits for its worker to end; after the time-out it is terminated. */
   close(timeoutMs: number): Promise<Awaited<ReturnType<DeviceApi["close"]>>>;
   /**
-   * Ends the worker at once. Afterwards it touches no memory that others see (unless it is stuck in
-   * foreign code).
+   * Ends the worker at once. Afterwards it touches no memory that others see.
+   *
+   * @returns whether its thread has ended: one that is stuck in foreign code can't be made to.
    */
-  terminate(): Promise<void>;
+  terminate(): Promise<boolean>;
 }
 
 const WORKER_URL = new URL("./device.worker.js", import.meta.url);
@@ -59,6 +60,7 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
   // keep something of every call for as long as the worker lives.
   const pending = new Set<(reason: TrainerError) => void>();
   let dead: TrainerError | undefined;
+  let termination: Promise<boolean> | undefined;
 
   const exited = new Promise<number>((resolve) => {
     worker.on("error", (cause: unknown) => (failure = { cause }));
@@ -77,6 +79,9 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
   function call<T>(timeoutMs: number, work: DeviceCall<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (dead !== undefined) return reject(dead);
+      if (termination !== undefined) {
+        return reject(new TrainerError("DEVICE_EXITED", `${name} was ended`));
+      }
       const giveUp = (reason: TrainerError) => {
         limit.end();
         pending.delete(giveUp);
@@ -99,9 +104,10 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
     });
   }
 
-  async function terminate(): Promise<void> {
+  function terminate(): Promise<boolean> {
     closing = true;
-    await within(TERMINATION_MS, worker.terminate());
+    termination ??= within(TERMINATION_MS, worker.terminate());
+    return termination;
   }
 
   return {
@@ -129,6 +135,7 @@ function methodsOf(remote: RemoteDevice): RemoteDevice {
   return {
     open: remote.open,
     attach: remote.attach,
+    addModels: remote.addModels,
     addPermutation: remote.addPermutation,
     step: remote.step,
     steps: remote.steps,
@@ -143,12 +150,13 @@ function methodsOf(remote: RemoteDevice): RemoteDevice {
   };
 }
 
-/** Waits for the promise, but not longer than that. */
-async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+/** Waits for the promise, but not longer than that; returns whether it was in time. */
+async function within(ms: number, promise: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  await Promise.race([promise, timeUp]);
+  const timeUp = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)));
+  const inTime = await Promise.race([promise.then(() => true), timeUp]);
   clearTimeout(timer);
+  return inTime;
 }
 
 function deathOf(name: string, code: number, failure?: { readonly cause: unknown }): TrainerError {

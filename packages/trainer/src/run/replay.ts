@@ -5,7 +5,7 @@
  * equal to the last bit, whatever the timing of the real run was.
  */
 import { parameterLayout } from "@heterosgd/model";
-import type { DeviceInfo, PolicyEvent } from "@heterosgd/scheduler";
+import type { DeviceInfo } from "@heterosgd/scheduler";
 import { coordinate } from "../coordinator/coordinate.js";
 import { openHosts } from "../coordinator/open-hosts.js";
 import { createPermutations } from "../coordinator/permutations.js";
@@ -13,7 +13,7 @@ import { createReplayExecutor } from "../coordinator/replay-executor.js";
 import { plainKernels } from "../device/device-kernels.js";
 import { batchLimits, bufferRows } from "./batch-limits.js";
 import { deviceInfo } from "./device-info.js";
-import type { StartRecord } from "./run-event.js";
+import type { RecordedEvent, StartRecord } from "./run-event.js";
 import type { TrainOptions } from "./train.js";
 
 export interface ReplayOptions extends Pick<
@@ -22,13 +22,13 @@ export interface ReplayOptions extends Pick<
 > {
   /**
    * The recorded start's `devices`: the same kernels then run again, on as many threads. A number stands
-   * for as many on the plain kernels.
+   * for as many on the plain kernels. Those that joined later and are not among them are known from their events.
    */
   readonly devices: number | StartRecord["devices"];
   /**
    * The policy events of the recorded run, in order (other records of its event stream left out).
    */
-  readonly events: readonly PolicyEvent[];
+  readonly events: readonly RecordedEvent[];
 }
 
 /**
@@ -40,7 +40,14 @@ export interface ReplayOptions extends Pick<
 export async function replay(options: ReplayOptions): Promise<Float32Array> {
   const { train, shape, rule, policy, seed, initialScale = 1 } = options;
   const layout = parameterLayout(shape);
-  const started = recordedDevices(options.devices);
+  const { events } = options;
+  const started = [...recordedDevices(options.devices)];
+  for (const event of events) {
+    if (event.type === "joined" && event.device.id === started.length) {
+      const { device: info, runs } = event;
+      started.push({ info, ...(runs === undefined ? {} : { runs }) });
+    }
+  }
   const infos = started.map(
     ({ info, runs = plainKernels }, id): DeviceInfo =>
       info ?? deviceInfo(id, policy.maxBatchRows, { threads: runs.threads, role: "host" }),
@@ -61,7 +68,6 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
   const permutations = createPermutations(train.rows, seed, (order) => {
     for (const host of hosts) void host.addPermutation(order);
   });
-  const { events } = options;
   const joining = new Set(events.flatMap((e) => (e.type === "joined" ? [e.device.id] : [])));
   const devices = infos.filter(({ id }) => !joining.has(id));
   const setup = { devices, rows: train.rows, parameters: layout.parameterCount };

@@ -1,5 +1,13 @@
 import type { Metrics, ModelShape } from "@heterosgd/model";
-import type { DeviceInfo, PolicyEvent, Report, StopReason } from "@heterosgd/scheduler";
+import type {
+  DeviceInfo,
+  JoinedEvent,
+  LostEvent,
+  PolicyEvent,
+  Report,
+  StopReason,
+} from "@heterosgd/scheduler";
+import type { FailedRetry, Replaced } from "../coordinator/replacements.js";
 import type { KernelsDescription } from "../device/device-kernels.js";
 import type { Profile, ProfileDevice } from "../simulate/profile.js";
 import type { DeviceSummary } from "./tally.js";
@@ -40,6 +48,37 @@ export interface StartRecord {
   readonly nativeUnavailable?: string | null;
 }
 
+/** A device has joined. What the policy need not know is there if it was not named at the start. */
+export interface JoinedRecord extends JoinedEvent {
+  readonly name?: string;
+  /** As the kernels name themselves. */
+  readonly kernels?: string;
+  /** What they are, for running the same again. */
+  readonly runs?: KernelsDescription;
+  /** The lost device whose place it takes, and how many have taken it; null if it is an added one. */
+  readonly replaces?: Replaced | null;
+}
+
+/** A device is lost. */
+export interface LostRecord extends LostEvent {
+  /**
+   * Which retry follows, counting from 1 for a device that was named or added; null if none does. Not
+   * there in simulations and older recordings.
+   */
+  readonly retry?: number | null;
+}
+
+/** A lost device could not be opened anew. */
+export interface RetryFailedRecord extends FailedRetry {
+  readonly type: "retry-failed";
+}
+
+/** What the policy saw, with what a reader of the record wants to know besides. */
+export type RecordedEvent =
+  | Exclude<PolicyEvent, JoinedEvent | LostEvent>
+  | JoinedRecord
+  | LostRecord;
+
 /** The global model on the whole evaluation set. */
 export interface EvaluationRecord {
   readonly type: "evaluation";
@@ -62,7 +101,7 @@ export interface EndRecord {
 export type RunEvent = {
   /** Seconds since the run began. */
   readonly at: number;
-} & (StartRecord | PolicyEvent | Report | EvaluationRecord | EndRecord);
+} & (StartRecord | RecordedEvent | RetryFailedRecord | Report | EvaluationRecord | EndRecord);
 
 /** An event before it is known when it happens. */
 export type UndatedEvent = RunEvent extends infer Event

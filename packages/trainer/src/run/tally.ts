@@ -1,12 +1,12 @@
 import {
   countRows,
   type DeviceId,
-  type PolicyEvent,
   type Report,
   type RoundReportDevice,
 } from "@heterosgd/scheduler";
 import type { CoordinateObserver } from "../coordinator/coordinate.js";
 import type { DeviceUsage } from "../device/api.js";
+import type { RecordedEvent, RetryFailedRecord } from "./run-event.js";
 
 /** What a device has contributed. */
 export interface DeviceSummary {
@@ -31,8 +31,10 @@ export interface DeviceSummary {
   readonly staleness: number | null;
   /** Null if the device never answered. */
   readonly usage: DeviceUsage | null;
-  /** Why it was lost, null if it was not. */
+  /** Why it was lost, and why it could not be opened anew; null if it was not lost. */
   readonly lost: string | null;
+  /** The lost device whose place it has taken; null if it was named or added. */
+  readonly replaces: number | null;
 }
 
 /** Sums up a run's events by device. */
@@ -41,7 +43,7 @@ export interface Tally {
   rows(): number;
   /** Merges and rounds. */
   merges(): number;
-  event(event: PolicyEvent): void;
+  event(event: RecordedEvent | RetryFailedRecord): void;
   report(report: Report): void;
   summary(usage: readonly (DeviceUsage | null)[]): DeviceSummary[];
 }
@@ -49,7 +51,7 @@ export interface Tally {
 /** Has the tally, then the run's event stream, hear of everything that the coordinator tells. */
 export function recordedBy(
   tally: Tally,
-  emit: (event: PolicyEvent | Report) => void,
+  emit: (event: RecordedEvent | Report) => void,
 ): CoordinateObserver {
   return {
     onEvent(event) {
@@ -69,29 +71,43 @@ type Counters = {
   ]: DeviceSummary[K];
 } & {
   seconds: number;
+  /** Why it could not be opened anew. */
+  readonly failures: string[];
   /** Σ of the staleness of the updates of which it is known, and how many they are. */
   stale: number;
   dated: number;
 };
 
-/** @param devices - by id, those that will join later too. */
-export function createTally(devices: readonly { name: string; kernels: string }[]): Tally {
-  const counters: Counters[] = devices.map(({ name, kernels }, device) => ({
-    device,
-    name,
-    kernels,
-    rows: 0,
-    updates: 0,
-    seconds: 0,
-    batchRows: null,
-    weight: null,
-    leastWeight: null,
-    stale: 0,
-    dated: 0,
-    lost: null,
-  }));
+interface NamedDevice {
+  readonly name: string;
+  readonly kernels: string;
+}
+
+/** @param devices - by id, those of which it is known that they will join too. */
+export function createTally(devices: readonly NamedDevice[]): Tally {
+  const counters: Counters[] = [];
+  for (const device of devices) enter(device, null);
   let rows = 0;
   let merges = 0;
+
+  function enter({ name, kernels }: NamedDevice, replaces: DeviceId | null): void {
+    counters.push({
+      device: counters.length,
+      name,
+      kernels,
+      rows: 0,
+      updates: 0,
+      seconds: 0,
+      batchRows: null,
+      weight: null,
+      leastWeight: null,
+      stale: 0,
+      dated: 0,
+      lost: null,
+      replaces,
+      failures: [],
+    });
+  }
 
   function weigh(device: DeviceId, weight: number | null): void {
     const counter = counters[device]!;
@@ -110,6 +126,14 @@ export function createTally(devices: readonly { name: string; kernels: string }[
     merges: () => merges,
     event(event) {
       if (event.type === "lost") counters[event.device]!.lost = event.reason;
+      if (event.type === "retry-failed") {
+        const { device, retry, reason } = event;
+        counters[device]!.failures.push(`retry ${retry} failed: ${reason}`);
+      }
+      if (event.type === "joined" && event.device.id === counters.length) {
+        const { device, name = `device ${device.id}`, kernels = "", replaces = null } = event;
+        enter({ name, kernels }, replaces?.device ?? null);
+      }
       if (event.type !== "done") return;
       const counter = counters[event.device]!;
       const count = countRows(event.rows);
@@ -128,8 +152,9 @@ export function createTally(devices: readonly { name: string; kernels: string }[
       if (report.type === "round") report.devices.forEach(date);
     },
     summary: (usage) =>
-      counters.map(({ seconds, stale, dated, ...counter }) => ({
+      counters.map(({ seconds, stale, dated, failures, ...counter }) => ({
         ...counter,
+        lost: counter.lost === null ? null : [counter.lost, ...failures].join("; "),
         rowsPerSecond: seconds > 0 ? counter.rows / seconds : 0,
         staleness: dated > 0 ? stale / dated : null,
         usage: usage[counter.device] ?? null,

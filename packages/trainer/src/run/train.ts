@@ -14,9 +14,11 @@ import { coordinate } from "../coordinator/coordinate.js";
 import { createDeviceExecutor, type DeviceExecutor } from "../coordinator/device-executor.js";
 import { LONGEST_DELAY_MS } from "../device/supervisor.js";
 import { openDevices, type OpenDevices } from "../coordinator/open-devices.js";
+import type { ReplacementLimits } from "../coordinator/replacements.js";
 import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
+import { controlDevices, replacementLimits, type DeviceControlOptions } from "./device-control.js";
 import { deviceInfo } from "./device-info.js";
 import { requireOptimizer } from "./algorithm-fit.js";
 import { batchLimits, bufferRows } from "./batch-limits.js";
@@ -28,7 +30,7 @@ import type { RunEvent, UndatedEvent } from "./run-event.js";
 import { createTally, recordedBy, type DeviceSummary, type Tally } from "./tally.js";
 import { createStopRules, type StopRules } from "./stop-rules.js";
 
-export interface TrainOptions extends KernelsOptions, StopRules {
+export interface TrainOptions extends KernelsOptions, StopRules, DeviceControlOptions {
   readonly train: Dataset<SharedArrayBuffer>;
   /** Evaluated whenever the policy says so; null for none. */
   readonly evaluation: Dataset<SharedArrayBuffer> | null;
@@ -86,7 +88,10 @@ export function salvageOf(error: unknown): Salvage | undefined {
 /**
  * Trains one network over all devices at once, by the policy's algorithm.
  *
- * @throws TrainerError NO_DEVICES (every device was lost; the first one's error is the cause),
+ * A device that fails, ends, no longer answers or answers with what can't be is lost: its rows go back,
+ * the others go on, and it is opened anew as a new device, `deviceRetries` times at most.
+ *
+ * @throws TrainerError NO_DEVICES (fewer than `minDevices` are left; the first loss is the cause),
  * DIVERGED, DATA_MISMATCH, BAD_OPTION (the target's cut-off is none of the metrics', the
  * algorithm takes plain SGD only),
  * KERNELS_UNAVAILABLE or DEVICE_SPEC (the kernels that are asked for can't be had), or what a device
@@ -102,6 +107,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   requireFit("training set", rows, shape);
   if (evaluation !== null) requireFit("evaluation set", evaluation, shape);
   requireOptimizer(options.policy, rule);
+  const limits = replacementLimits(options, specs.length);
   const stopAfter = createStopRules(options, cutoffs);
   const began = performance.now();
   const { maxBatchRows } = options.policy;
@@ -123,7 +129,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     open.devices.map(({ name }, id) => ({ name, kernels: open.kernels[id]! })),
   );
   try {
-    return await trainOn({ open, chosen, infos, tally, stopAfter, began }, options);
+    return await trainOn({ open, chosen, infos, tally, limits, stopAfter, began }, options);
   } catch (error) {
     const { parameters } = open.models.memory("global");
     const merged = tally.merges() > 0 && allFinite(parameters);
@@ -142,12 +148,13 @@ interface Run {
   readonly chosen: ChosenKernels;
   readonly infos: readonly DeviceInfo[];
   readonly tally: Tally;
+  readonly limits: ReplacementLimits;
   readonly stopAfter: ReturnType<typeof createStopRules>;
   readonly began: number;
 }
 
 async function trainOn(
-  { open, chosen, infos, tally, stopAfter, began }: Run,
+  { open, chosen, infos, tally, limits, stopAfter, began }: Run,
   options: TrainOptions,
 ): Promise<TrainResult> {
   const { train: rows, evaluation, shape, policy, seed } = options;
@@ -170,6 +177,8 @@ async function trainOn(
     seed,
     evaluationRows,
     evaluationChunk: evaluationChunk(evaluationRows, infos.length, policy.maxBatchRows),
+    pace: options.pace,
+    onLost: (loss) => control.lost(loss),
     onEvaluated(_, sums) {
       if (evaluation === null) return;
       metrics = metricsOf(sums);
@@ -178,6 +187,21 @@ async function trainOn(
       if (reason !== null) executor.post({ type: "finish", reason });
     },
   });
+  let left = 0;
+  const control = controlDevices(
+    {
+      open,
+      executor,
+      layout,
+      limits,
+      onRetryFailed(record) {
+        tally.event(record);
+        emit(record);
+      },
+      onTooFew: (devices) => (left = devices),
+    },
+    options,
+  );
   emit({
     type: "start",
     algorithm: policy.name,
@@ -197,10 +221,14 @@ async function trainOn(
   });
 
   const stopWatching = finishOn(options, executor);
+  options.onReady?.({ add: control.add });
   try {
     const setup = { devices: infos, rows: rows.rows, parameters: layout.parameterCount };
     const reason = await coordinate(policy, setup, executor, recordedBy(tally, emit));
-    if (reason === "devices") throw noDevices("train", executor.losses());
+    if (reason === "devices") {
+      const needed = limits.minDevices;
+      throw noDevices("train", executor.losses(), { devices: left, needed });
+    }
     // The last updates have shown in no loss.
     if (!allFinite(global())) throw diverged();
     const devices = tally.summary(executor.usage());
@@ -215,6 +243,7 @@ async function trainOn(
     };
   } finally {
     stopWatching();
+    control.stop();
   }
 }
 

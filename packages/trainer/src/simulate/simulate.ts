@@ -19,6 +19,7 @@ import { noDevices } from "../run/no-devices.js";
 import type { UndatedEvent } from "../run/run-event.js";
 import { createStopRules } from "../run/stop-rules.js";
 import { createTally, recordedBy } from "../run/tally.js";
+import type { DeviceControlOptions } from "../run/device-control.js";
 import type { TrainOptions, TrainResult } from "../run/train.js";
 import { createClock } from "./clock.js";
 import type { Profile, ProfileDevice } from "./profile.js";
@@ -27,7 +28,10 @@ import { formatSimulatedDevice } from "./simulated-devices.js";
 import { createSimulationExecutor } from "./simulation-executor.js";
 import { createTiming } from "./timing.js";
 
-export interface SimulateOptions extends Omit<TrainOptions, "devices" | "workerUrl"> {
+export interface SimulateOptions extends Omit<
+  TrainOptions,
+  "devices" | "workerUrl" | keyof DeviceControlOptions
+> {
   readonly profile: Profile;
   /** Default: the profile's. */
   readonly devices?: readonly ProfileDevice[];

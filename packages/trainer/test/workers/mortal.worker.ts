@@ -17,11 +17,40 @@ let id = -1;
 
 async function meet<T>(method: string, work: () => Promise<T>): Promise<T> {
   const doomed = fate.devices.includes(id) && method === fate.method && ++calls === fate.call;
-  if (doomed && fate.end === "exit before") process.exit(3);
-  if (doomed && fate.end === "throw") throw new Error("out of memory");
+  if (!doomed) return work();
+  if (fate.end === "exit before") process.exit(3);
+  if (fate.end === "throw") throw new Error("out of memory");
+  if (fate.end === "hang") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   const result = await work();
-  if (doomed && fate.end === "exit after") process.exit(3);
-  return result;
+  if (fate.end === "exit after") process.exit(3);
+  return broken(result as Answer, fate.end) as T;
+}
+
+/** What answers of the protocol have in common, or some of them. */
+interface Answer {
+  readonly loss?: number;
+  readonly nonZeros?: number;
+  readonly norm?: number | null;
+  readonly usage?: object;
+  readonly sums?: { readonly rows: number };
+  readonly models?: readonly unknown[];
+}
+
+function broken(answer: Answer, end: Fate["end"]): Answer {
+  if (end === "NaN") return { ...answer, loss: NaN };
+  if (end === "nonsense") {
+    // Some calls are answered by the usage alone.
+    if (answer.usage === undefined) return { ...answer, merging: NaN } as Answer;
+    return { ...answer, usage: { ...answer.usage, training: NaN } };
+  }
+  const { sums, models } = answer;
+  return {
+    ...answer,
+    ...(sums === undefined ? {} : { sums: { ...sums, rows: sums.rows + 1 } }),
+    ...(models === undefined ? {} : { models: models.slice(1) }),
+    ...(answer.nonZeros === undefined ? {} : { nonZeros: -1 }),
+    ...(answer.norm === undefined ? {} : { norm: undefined }),
+  } as Answer;
 }
 
 const host = createDeviceHost({

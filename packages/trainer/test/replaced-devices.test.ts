@@ -1,0 +1,129 @@
+/** Lost devices are opened anew, as new ones; a run that loses its only one goes on. */
+import { algorithms } from "@heterosgd/scheduler";
+import { describe, expect, test } from "vitest";
+import { parseDevices } from "../src/index.js";
+import type { DeviceApi } from "../src/device/api.js";
+import { expectAllRowsOnce, expectEachRowOnce, isType, ROWS, runOf } from "./incidents.js";
+import { mortalWorker, type Fate } from "./mortal.js";
+
+const ends = ["exit before", "exit after", "throw", "hang", "nonsense", "wrong size"] as const;
+/** A batch that takes longer hangs. */
+const pace = { firstMs: 3000, leastMs: 3000 };
+
+const accumulating = new Set(["abs-sgd", "sync", "crossbow", "async", "ssp"]);
+const trainingCall = (name: string) => (accumulating.has(name) ? "accumulate" : "step");
+
+const kinds = ["local", "adaptive-sgd", "abs-sgd", "async", "hogwild"];
+
+describe.each(kinds)("%s", (name) => {
+  test.each(ends)("goes on if its only device fails (%s), on a new one", async (end) => {
+    const fate: Fate = { devices: [0], method: trainingCall(name), call: 5, end };
+    const run = await runOf(name, {
+      devices: parseDevices("cpu"),
+      workerUrl: mortalWorker(fate),
+      pace,
+    });
+    const { result, events } = run;
+    expect(result.reason).toBe("epochs");
+    expectAllRowsOnce(run);
+    expect(events.filter(isType("lost"))).toMatchObject([{ device: 0, retry: 1 }]);
+    expect(events.filter(isType("joined"))).toMatchObject([
+      { device: { id: 1 }, name: "device 1 (cpu)", replaces: { device: 0, retry: 1 } },
+    ]);
+    const [lost, replacement] = result.devices;
+    expect(lost!.lost).toMatch(reasons[end]);
+    expect(replacement).toMatchObject({ device: 1, lost: null, replaces: 0 });
+    expect(replacement!.rows).toBeGreaterThan(0);
+    expect(replacement!.usage!.training).toBeGreaterThan(0);
+    expect(result.metrics!.rows).toBe(60);
+    if (algorithms[name]!.races === false) expect(await run.replayed()).toEqual(result.parameters);
+  });
+
+  test.each(["throw", "hang"] as const)(
+    "has a new device beside the others in place of one that fails (%s)",
+    async (end) => {
+      const ending = new AbortController();
+      const fate: Fate = { devices: [1], method: trainingCall(name), call: 3, end };
+      let done = 0;
+      const run = await runOf(
+        name,
+        {
+          devices: parseDevices("2*cpu"),
+          workerUrl: mortalWorker(fate),
+          pace,
+          signal: ending.signal,
+          onEvent(event) {
+            if (event.type === "done" && event.device === 2 && ++done === 3) ending.abort();
+          },
+        },
+        { epochs: 1e6 },
+      );
+      const { result } = run;
+      expect(result.reason).toBe("signal");
+      expect(result.devices).toMatchObject([
+        { device: 0, lost: null, replaces: null },
+        { device: 1, lost: expect.stringMatching(reasons[end]), replaces: null },
+        { device: 2, lost: null, replaces: 1 },
+      ]);
+      expect(result.devices[2]!.rows).toBeGreaterThan(0);
+      expect(result.devices[2]!.updates).toBeGreaterThan(0);
+      // What was given out last may be on its way back still.
+      expectEachRowOnce(run, Math.max(0, Math.floor(result.rows / ROWS) - 2));
+      if (algorithms[name]!.races === false) {
+        expect(await run.replayed()).toEqual(result.parameters);
+      }
+    },
+  );
+});
+
+const reasons = {
+  "exit before": /exit code 3/,
+  "exit after": /exit code 3/,
+  throw: /out of memory/,
+  hang: /has not answered for 3 s/,
+  nonsense: /it answered with NaN seconds of training/,
+  "wrong size": /it answered with a batch of -1 non-zeros/,
+  NaN: /never/,
+};
+
+/** Each kind of call that an algorithm makes, and how its only device meets its end there. */
+const moments: readonly (readonly [string, keyof DeviceApi, number, Fate["end"]])[] = [
+  ["local", "pull", 3, "throw"],
+  ["local", "push", 2, "exit after"],
+  ["local", "push", 2, "wrong size"],
+  ["local", "blend", 2, "exit before"],
+  ["local", "blend", 2, "nonsense"],
+  ["local", "evaluate", 1, "exit before"],
+  ["local", "evaluate", 2, "wrong size"],
+  ["local", "addPermutation", 1, "throw"],
+  ["easgd", "blend", 3, "exit after"],
+  ["easgd", "push", 1, "throw"],
+  ["easgd", "refresh", 1, "throw"],
+  ["crossbow", "blend", 4, "exit before"],
+  ["abs-sgd", "push", 2, "throw"],
+  ["abs-sgd", "blend", 2, "exit after"],
+  ["abs-sgd", "evaluate", 1, "nonsense"],
+  ["adaptive-sgd", "push", 1, "nonsense"],
+  ["adaptive-sgd", "blend", 1, "throw"],
+  ["async", "apply", 3, "exit before"],
+  ["async", "apply", 3, "nonsense"],
+  ["async", "pull", 2, "throw"],
+  ["ssp", "apply", 2, "throw"],
+];
+
+test.each(moments)(
+  "%s goes on if its only device is lost at its %s number %i (%s)",
+  async (name, method, call, end) => {
+    const run = await runOf(name, {
+      devices: parseDevices("cpu"),
+      workerUrl: mortalWorker({ devices: [0], method, call, end }),
+    });
+    expect(run.result.reason).toBe("epochs");
+    expect(run.result.devices).toHaveLength(2);
+    expectAllRowsOnce(run);
+    expect(run.result.metrics!.rows).toBe(60);
+    if (algorithms[name]!.races === false) {
+      expect(await run.replayed()).toEqual(run.result.parameters);
+    }
+  },
+);
