@@ -51,6 +51,27 @@ test("elsewhere lines come now and then, and a dumb terminal is treated so", () 
   }
 });
 
+test("a lost device's retries are told of", () => {
+  const text = written(false, [
+    start,
+    { at: 1, type: "lost", device: 0, reason: "it is gone", retry: 1 },
+    { at: 2, type: "retry-failed", device: 0, retry: 1, reason: "there is no room" },
+    {
+      at: 3,
+      type: "joined",
+      device: { id: 1, maxBatchRows: 8 },
+      name: "device 1 (cpu)",
+      kernels: "plain",
+      replaces: { device: 0, retry: 2 },
+    },
+    { at: 4, type: "lost", device: 1, reason: "it is gone too", retry: null },
+  ]);
+  expect(text).toContain("a device was lost and is opened anew (retry 1): it is gone\n");
+  expect(text).toContain("a device could not be opened anew: there is no room\n");
+  expect(text).toContain("a device has joined: device 1 (cpu), instead of device 0\n");
+  expect(text).toContain("a device was lost, the others go on: it is gone too\n");
+});
+
 test("who joins is named", () => {
   const joined = { at: 2, type: "joined", device: { id: 0, maxBatchRows: 8 } } as RunEvent;
   expect(written(false, [start, joined])).toContain("a device has joined: device 0 (cpu)\n");

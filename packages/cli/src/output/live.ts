@@ -79,12 +79,18 @@ export function showLive(
           break;
         case "lost":
           log(event.reason);
-          output.warn(`a device was lost, the others go on: ${event.reason}`);
+          output.warn(`${lostWords(event)}: ${event.reason}`);
+          break;
+        case "retry-failed":
+          log(event.reason);
+          output.warn(`a device could not be opened anew: ${event.reason}`);
           break;
         case "joined": {
           const { id } = event.device;
           const { name = `device ${id}` } = progress.snapshot(event.at).devices[id] ?? {};
-          const text = `a device has joined: ${name}`;
+          const instead =
+            event.replaces == null ? "" : `, instead of device ${event.replaces.device}`;
+          const text = `a device has joined: ${name}${instead}`;
           log(text);
           output.say(text);
           break;
@@ -100,6 +106,12 @@ export function showLive(
     },
     close,
   };
+}
+
+function lostWords({ retry }: RunEvent & { type: "lost" }): string {
+  return retry == null
+    ? "a device was lost, the others go on"
+    : `a device was lost and is opened anew (retry ${retry})`;
 }
 
 function mergeWords({ merge, devices, perturbed }: RunEvent & { type: "merge" }): string {

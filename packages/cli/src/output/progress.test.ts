@@ -114,6 +114,22 @@ test("rows of a lost device's are marked, and the latest evaluation is shown", (
   expect(lines[2]).toMatch(/^ {2}device 1 \(cpu@0\.5\) +lost$/);
 });
 
+test("a device that comes later has a row from then on", () => {
+  const progress = createProgress(limits);
+  progress.event(start);
+  progress.event(done(2, 0, 100, 1, 1));
+  progress.event({
+    at: 3,
+    type: "joined",
+    device: { id: 2, maxBatchRows: 8 },
+    name: "device 2 (cpu:2)",
+  });
+  expect(progress.snapshot(3).devices[2]).toMatchObject({ name: "device 2 (cpu:2)", share: 0 });
+  progress.event(done(5, 2, 100, 2, 1));
+  const { devices } = progress.snapshot(5);
+  expect(devices[2]).toMatchObject({ rowsPerSecond: 25, share: 0.5, busy: 0.5, lost: false });
+});
+
 test("the epoch shown never passes the last one", () => {
   const progress = createProgress({ ...limits, epochs: 1 });
   progress.event(start);

@@ -64,7 +64,7 @@ const SAMPLE_SECONDS = 0.5;
 
 export function createProgress(limits: ProgressLimits): Progress {
   const { rows, epochs, maxSteps, maxSeconds, isSimulated } = limits;
-  let names: readonly string[] = [];
+  let names: string[] = [];
   let batches: (number | null)[] = [];
   /** Whether what a device is sent at a time is many batches, of which reports tell. */
   let sendsMessages = false;
@@ -114,6 +114,14 @@ export function createProgress(limits: ProgressLimits): Progress {
           batchesDone++;
           break;
         }
+        case "joined":
+          // Others are known from the start.
+          if (event.device.id !== names.length) break;
+          names.push(event.name ?? `device ${event.device.id}`);
+          batches.push(null);
+          lost.push(false);
+          now.devices.push({ rows: 0, seconds: 0 });
+          break;
         case "lost":
           lost[event.device] = true;
           break;
@@ -156,7 +164,7 @@ export function createProgress(limits: ProgressLimits): Progress {
         secondsLeft: done > 0 && now.rows > 0 ? (total * (1 - done)) / done : null,
         devices: names.map((name, id) => {
           const device = now.devices[id]!;
-          const before = from.devices[id]!;
+          const before = from.devices[id] ?? { rows: 0, seconds: 0 };
           const busy = device.seconds - before.seconds;
           return {
             name,
