@@ -109,6 +109,17 @@ describe.each(raceFree)("%s", (name) => {
   );
 });
 
+test("a device that would have joined after the end of a run has no part in a replay", async () => {
+  const devices = parseSimulatedDevices("gpu,gpu@0.5,gpu:joins=1e6", profile);
+  const simulation = small("sync", { devices, policy: smallPolicy("sync", { epochs: 1 }) });
+  const { result, events } = await recorded(simulation);
+  expect(events.some(({ type }) => type === "joined")).toBe(false);
+  const started = devicesOf(events);
+  expect(started.map(({ joins }) => joins)).toEqual([undefined, undefined, 1e6]);
+  const again = await replay({ ...simulation, devices: started, events: ofPolicy(events) });
+  expect(again).toEqual(result.parameters);
+});
+
 test("an asynchronous gradient is of the model as it was when it was begun", async () => {
   const simulation = small("async", { shape: { ...shape, activation: "tanh" }, evaluation: null });
   const { result, events } = await recorded({

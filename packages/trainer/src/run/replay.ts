@@ -69,7 +69,9 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
     for (const host of hosts) void host.addPermutation(order);
   });
   const joining = new Set(events.flatMap((e) => (e.type === "joined" ? [e.device.id] : [])));
-  const devices = infos.filter(({ id }) => !joining.has(id));
+  // The run may have ended before a device was to join.
+  const isLate = (id: number) => joining.has(id) || started[id]?.joins !== undefined;
+  const devices = infos.filter(({ id }) => !isLate(id));
   const setup = { devices, rows: train.rows, parameters: layout.parameterCount };
   const modelLength = layout.length;
   const present = devices.map(({ id }) => id);
@@ -85,6 +87,6 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
 
 function recordedDevices(
   devices: ReplayOptions["devices"],
-): readonly Pick<StartRecord["devices"][number], "info" | "runs">[] {
+): readonly Pick<StartRecord["devices"][number], "info" | "runs" | "joins">[] {
   return typeof devices === "number" ? Array.from({ length: devices }, () => ({})) : devices;
 }

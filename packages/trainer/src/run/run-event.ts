@@ -41,6 +41,8 @@ export interface StartRecord {
     readonly runs?: KernelsDescription;
     /** What the policy knows of it; not there in older recordings. */
     readonly info?: DeviceInfo;
+    /** Seconds from when on it is there, in a simulation; left out: from the start. */
+    readonly joins?: number;
   }[];
   /** Where times are a simulator's: by which profile. */
   readonly simulated?: SimulationRecord;

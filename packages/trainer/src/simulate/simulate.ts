@@ -169,6 +169,7 @@ async function simulateOn(
       kernels: open.kernels[device]!,
       runs: chosen.devices[device]!,
       info: infos[device]!,
+      ...(devices[device]!.joins ? { joins: devices[device]!.joins } : {}),
     })),
     simulated: {
       profile: profile.name,
