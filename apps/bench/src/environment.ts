@@ -31,7 +31,12 @@ export function describeEnvironment(of: Environment): string {
 
 function commit(): string | null {
   const git = (...args: string[]) =>
-    execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    execFileSync("git", args, {
+      // Whatever folder the program was started in.
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
   try {
     const changed = git("status", "--porcelain", "--untracked-files=no") !== "";
     return `${git("rev-parse", "--short", "HEAD")}${changed ? "+" : ""}`;

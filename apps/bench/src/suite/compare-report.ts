@@ -1,7 +1,7 @@
 /** `bench compare A B` */
-import type { Environment } from "../environment.js";
 import { compareCells, leastSeeds, type Comparison, type Differences } from "./compare.js";
 import { measureCells } from "./measures.js";
+import { placesOf, placeWords } from "./places.js";
 import { valueWords, rangeWords } from "./ranges.js";
 import { readResults, type Results } from "./results-folder.js";
 import { markdownTable, terminalTable, type Cells } from "./tables.js";
@@ -68,7 +68,10 @@ function notesOf(a: Results, b: Results, differences: Differences): readonly str
     comparisons.filter(({ verdict }) => verdicts.includes(verdict)).length;
   const missing = (side: string, names: Differences["onlyA"]) =>
     names.map((it) => `Only ${side} has ${it.set}, ${it.platform}, ${it.algorithm}.`);
-  const codes = [a, b].map(({ records }) => describeCodes(records.map((it) => it.environment)));
+  const codes = [a, b].map(({ records }) => {
+    const tests = records.filter(({ stage }) => stage === "test");
+    return placesOf(tests).map(placeWords).join("; ") || "no runs";
+  });
   return [
     `${comparisons.length} comparisons: ${count("better")} better, ${count("worse")} worse, ` +
       `${count("noise")} within the noise, ${count("same")} the same to the last digit, ` +
@@ -86,13 +89,4 @@ function notesOf(a: Results, b: Results, differences: Differences): readonly str
     `A: ${codes[0]}`,
     `B: ${codes[1]}`,
   ];
-}
-
-/** Machines and commits of a folder's runs. */
-function describeCodes(environments: readonly Environment[]): string {
-  const words = environments.map(
-    ({ processor, cores, node, commit }) =>
-      `${processor}, ${cores} cores, Node ${node}, commit ${commit ?? "unknown"}`,
-  );
-  return [...new Set(words)].join("; ") || "no runs";
 }

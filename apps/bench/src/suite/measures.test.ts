@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { madeUpRecord } from "./made-up-records.js";
 import { measureCells } from "./measures.js";
 import { readSuite } from "./suite-file.js";
-import { summarize, summaryMarkdown, tableOf } from "./summary.js";
 
 const suite = {
   ...readSuite("averaging"),
+  losses: [0.5, 1],
   platforms: [{ name: "four", profile: "four-v100" }],
   goal: { bestOf: "elastic" },
 };
@@ -41,17 +41,30 @@ test("tuning runs are no results", () => {
   expect(measureCells({ suite, records: trials })).toEqual([]);
 });
 
-test("a table says that times are simulated, and how many seeds reached the goal", () => {
-  const { head, rows } = tableOf(measureCells({ suite, records }), suite.goal);
-  expect(head).toContain("time to elastic's best P@1, simulated");
-  expect(rows.map(([name]) => name)).toEqual(["adaptive-sgd", "elastic"]);
-  expect(rows[0]![3]).toBe("2 s (2 s–never), 1 of 2 reach it");
-  expect(rows[0]!.at(-1)).toBe("75 % 25 %");
+test("the speed-up is paired by seed, nothing where the goal is missed, and needs a run to compare with", () => {
+  const [adaptive, elastic] = measureCells({ suite, records });
+  expect(elastic!.speedups).toEqual([1, 1]);
+  // Elastic reaches its 0.3 of seed 1 at second 3, adaptive at 2; its 0.5 of seed 2 adaptive misses.
+  expect(adaptive!.speedups).toEqual([1.5, 0, undefined]);
+  const [fixed] = measureCells({ suite: { ...suite, goal: { precision: 0.3 } }, records });
+  expect(fixed!.speedups).toEqual([undefined, undefined, undefined]);
 });
 
-test("the Markdown has the commands of the first seed and where they ran", () => {
-  const text = summaryMarkdown(summarize({ suite, records }));
-  expect(text).toContain("## delicious, four\n\n| algorithm |");
-  expect(text.match(/heterosgd simulate/g)!.length).toBe(2);
-  expect(text).toContain("commit c");
+test("losses are taken at shares of the reference's time, over the lowest of the same seed", () => {
+  // Made-up losses are 1, 1/2, 1/3 at the seconds 1, 2, 3.
+  const short = madeUpRecord({ algorithm: "sync", seed: 1, precision: [0.1, 0.2] });
+  const cells = measureCells({ suite, records: [...records, short] });
+  const [adaptive, sync, elastic] = cells;
+  expect(cells.map(({ algorithm }) => algorithm)).toEqual(["adaptive-sgd", "sync", "elastic"]);
+  expect(elastic!.losses).toEqual([
+    [3, 3],
+    [1, 1],
+  ]);
+  // At 3 seconds the last loss of a run of two still holds.
+  expect(sync!.losses).toEqual([[3], [1.5]]);
+  // Of seed 3 there is no reference.
+  expect(adaptive!.losses).toEqual([
+    [3, 3, null],
+    [1, 1, null],
+  ]);
 });

@@ -1,9 +1,11 @@
 /** What is told of a cell: one value a seed for each measure. */
 import { sum } from "../statistics.js";
 import type { CellName } from "./plan.js";
+import { normalizedLoss } from "./normalized-loss.js";
 import type { Results } from "./results-folder.js";
 import { bestPrecision, secondsTo, type RunRecord } from "./run-record.js";
 import type { Goal, Options } from "./suite-schema.js";
+import type { Suite } from "./suite-file.js";
 import { sameCell } from "./time-left.js";
 
 export type MeasureName =
@@ -18,7 +20,7 @@ export interface Measure {
   readonly name: MeasureName;
   readonly words: string;
   readonly better: "higher" | "lower";
-  readonly unit: "share" | "seconds" | "percent" | "loss";
+  readonly unit: "share" | "seconds" | "percent" | "loss" | "factor";
 }
 
 export const measures: readonly Measure[] = [
@@ -40,6 +42,13 @@ export interface CellResult extends CellName {
    * of `secondsToGoal` undefined where there is no goal to reach.
    */
   readonly values: Readonly<Record<MeasureName, readonly (number | null | undefined)[]>>;
+  /**
+   * A value a seed: how many times as fast as the goal's algorithm the goal was reached, 0 where it
+   * was not. Undefined where there is no such goal, or nothing to reach.
+   */
+  readonly speedups: readonly (number | undefined)[];
+  /** Training loss at the suite's shares of time, as `lossesOf` tells it: a list a share. */
+  readonly losses: readonly (readonly (number | null)[])[];
   /** Each device's part of all updates, and of its time that it trained: medians over the seeds. */
   readonly devices: readonly DeviceParts[];
 }
@@ -60,7 +69,7 @@ export function measureCells({ suite, records }: Results): readonly CellResult[]
         const own = tests
           .filter((record) => sameCell(record, name))
           .toSorted((a, b) => a.seed - b.seed);
-        return own.length === 0 ? [] : [measureCell(name, own, tests, suite.goal)];
+        return own.length === 0 ? [] : [measureCell(name, own, tests, suite)];
       }),
     ),
   );
@@ -70,7 +79,7 @@ function measureCell(
   name: CellName,
   own: readonly RunRecord[],
   tests: readonly RunRecord[],
-  goal: Goal,
+  { goal, losses = [] }: Pick<Suite, "goal" | "losses">,
 ): CellResult {
   const point = ({ result }: RunRecord) => result?.curve.at(-1);
   return {
@@ -89,25 +98,46 @@ function measureCell(
       seconds: own.map(({ result }) => result?.seconds ?? null),
       waiting: own.map(waitingOf),
     },
+    speedups: own.map((record) => speedupOf(goal, record, tests)),
+    losses: losses.map((share) =>
+      own.map((record) => {
+        const reference = referenceOf(goal, record, tests);
+        const alike = tests.filter((it) => isAlike(it, record));
+        return normalizedLoss(record, share * (reference?.result?.seconds ?? NaN), alike);
+      }),
+    ),
     devices: partsOf(own),
   };
 }
 
-/**
- * The P@1 to reach. The best of an algorithm is that of its run with the same seed, thus from the
- * same initial weights.
- */
-function targetOf(
+/** Same data, platform and seed: the same initial weights. */
+function isAlike(a: RunRecord, b: RunRecord): boolean {
+  return a.set === b.set && a.platform === b.platform && a.seed === b.seed;
+}
+
+/** The run with which a run is compared: the goal's algorithm's of the same seed. */
+function referenceOf(
   goal: Goal,
-  { set, platform, seed }: RunRecord,
+  record: RunRecord,
   tests: readonly RunRecord[],
-): number | undefined {
-  if (goal === undefined) return undefined;
-  if ("precision" in goal) return goal.precision;
-  const other = tests.find(
-    (it) => it.seed === seed && sameCell(it, { set, platform, algorithm: goal.bestOf }),
-  );
-  return (other && bestPrecision(other)) ?? undefined;
+): RunRecord | undefined {
+  if (goal === undefined || !("bestOf" in goal)) return undefined;
+  return tests.find((it) => isAlike(it, record) && it.algorithm === goal.bestOf);
+}
+
+/** The P@1 to reach; undefined where there is none. */
+function targetOf(goal: Goal, record: RunRecord, tests: readonly RunRecord[]): number | undefined {
+  if (goal !== undefined && "precision" in goal) return goal.precision;
+  const reference = referenceOf(goal, record, tests);
+  return (reference && bestPrecision(reference)) ?? undefined;
+}
+
+function speedupOf(goal: Goal, record: RunRecord, tests: readonly RunRecord[]): number | undefined {
+  const reference = referenceOf(goal, record, tests);
+  const target = reference && bestPrecision(reference);
+  if (target === undefined || target === null) return undefined;
+  const seconds = secondsTo(target, record);
+  return seconds === null ? 0 : secondsTo(target, reference!)! / seconds;
 }
 
 /** The part of all devices' time that they wait. */

@@ -33,9 +33,17 @@ export function rangeOf(
   };
 }
 
-/** A value for people; a missing one is `never` as a time, and a dash elsewhere. */
+const missingWords: Readonly<Record<Measure["unit"], string>> = {
+  seconds: "never",
+  factor: "none",
+  share: "–",
+  loss: "–",
+  percent: "–",
+};
+
+/** A value for people. */
 export function valueWords(value: number, { unit }: Pick<Measure, "unit">): string {
-  if (!Number.isFinite(value)) return unit === "seconds" ? "never" : "–";
+  if (!Number.isFinite(value)) return missingWords[unit];
   switch (unit) {
     case "share":
       return value.toFixed(4);
@@ -43,13 +51,15 @@ export function valueWords(value: number, { unit }: Pick<Measure, "unit">): stri
       return value.toFixed(3);
     case "seconds":
       return `${Number(value.toPrecision(3))} s`;
+    case "factor":
+      return value.toFixed(2);
     case "percent":
       return `${(100 * value).toFixed(1)} %`;
   }
 }
 
 /** `0.6512 (0.6490–0.6531)` */
-export function rangeWords(range: Range | null, measure: Measure): string {
+export function rangeWords(range: Range | null, measure: Pick<Measure, "unit">): string {
   if (range === null) return "–";
   const { median, low, high, count } = range;
   const middle = valueWords(median, measure);

@@ -17,7 +17,7 @@ test.each(shippedSuites())("the shipped suite %s can be read, and runs three see
 });
 
 test("the shipped suites are those of the README", () => {
-  expect(shippedSuites()).toEqual(["ablation", "averaging", "delayed", "hogbatch"]);
+  expect(shippedSuites()).toEqual(["ablation", "averaging", "delayed", "hogbatch", "real"]);
 });
 
 test("a suite is named after its file, an algorithm after itself where it has no name", () => {
@@ -84,6 +84,8 @@ test.each([
   [{ platforms: [{ name: "a/b", devices: "cpu" }] }, "platforms[0].name: expected letters"],
   [{ goal: { bestOf: "easgd" } }, 'goal.bestOf: "easgd" is none of the suite\'s algorithms'],
   [{ goal: { precision: 2 } }, "goal"],
+  [{ losses: [1], goal: { precision: 0.5 } }, "losses: they are told at shares of an algorithm's"],
+  [{ losses: [] }, "losses: "],
   [
     { algorithms: [{ algorithm: "sync" }, { algorithm: "sync" }] },
     'algorithms[1]: there are two of the name "sync"',

@@ -87,7 +87,7 @@ export function parseSuite(text: string, path: string): Suite {
   return suite;
 }
 
-function checkNames({ sets, platforms, algorithms, goal }: Suite, path: string): void {
+function checkNames({ sets, platforms, algorithms, goal, losses }: Suite, path: string): void {
   for (const [member, items] of Object.entries({ sets, platforms, algorithms })) {
     const names = items.map((item) => item.name);
     const twice = names.findIndex((name, i) => names.indexOf(name) < i);
@@ -114,7 +114,12 @@ function checkNames({ sets, platforms, algorithms, goal }: Suite, path: string):
       );
     }
   }
-  if (goal === undefined || !("bestOf" in goal)) return;
+  if (goal === undefined || !("bestOf" in goal)) {
+    if (losses === undefined) return;
+    throw new SuiteError(
+      `${path}: losses: they are told at shares of an algorithm's time; name it, "goal": { "bestOf": ALGORITHM }`,
+    );
+  }
   const { bestOf } = goal;
   if (!names.includes(bestOf)) {
     throw new SuiteError(

@@ -143,6 +143,11 @@ export const suiteSchema = z.strictObject({
       'expected { "bestOf": ALGORITHM } or { "precision": P@1 }',
     )
     .optional(),
+  /**
+   * Shares of the goal's algorithm's time at which the training loss of all is told, and with it how
+   * busy devices are. Left out: neither is told.
+   */
+  losses: z.array(z.number().gt(0)).min(1).optional(),
 });
 
 export type OptionValue = z.infer<typeof optionValue>;

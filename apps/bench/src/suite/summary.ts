@@ -1,12 +1,12 @@
 /** What a folder of results says: one table for each data set and platform. */
-import { describeEnvironment, type Environment } from "../environment.js";
-import { median } from "../statistics.js";
 import { groupsOf } from "./groups.js";
-import { optionWords } from "./plan.js";
-import { measureCells, measures, type CellResult, type MeasureName } from "./measures.js";
-import { rangeOf, rangeWords, type Range } from "./ranges.js";
+import { measureCells, measures, type CellResult } from "./measures.js";
+import { placesOf, placeWords, type Place } from "./places.js";
+import { rangeOf, type Range } from "./ranges.js";
 import type { Results } from "./results-folder.js";
 import type { Goal } from "./suite-schema.js";
+import { shippedSuites } from "./suite-file.js";
+import { lossTable, resultTable } from "./summary-tables.js";
 import { markdownTable, terminalTable, type Cells } from "./tables.js";
 
 export interface Summary {
@@ -16,8 +16,12 @@ export interface Summary {
   readonly cells: readonly (CellResult & {
     readonly ranges: Readonly<Record<string, Range | null>>;
   })[];
-  /** Of all runs: more than one where they were not run on the same code. */
-  readonly environments: readonly Environment[];
+  readonly losses: readonly number[];
+  /** Of the runs on test rows: more than one where they were not all run on the same code. */
+  readonly places: readonly Place[];
+  /** The seeds that the suite asks for. */
+  readonly seeds: readonly number[];
+  /** Of the first seed's runs. */
   readonly commands: readonly string[];
 }
 
@@ -29,106 +33,84 @@ export function summarize(results: Results): Summary {
       measures.map((measure) => [measure.name, rangeOf(cell.values[measure.name], measure)]),
     ),
   }));
-  const byCode = new Map(
-    records.map(({ environment }) => [
-      [environment.commit, environment.processor, environment.node].join(),
-      environment,
-    ]),
-  );
+  const tests = records.filter(({ stage }) => stage === "test");
   return {
     suite: suite.name,
     description: suite.description,
     goal: suite.goal ?? null,
+    losses: suite.losses ?? [],
     cells,
-    environments: [...byCode.values()],
-    commands: records
-      .filter(({ stage, seed }) => stage === "test" && seed === suite.seeds[0])
-      .map(({ command }) => command),
+    places: placesOf(tests),
+    seeds: suite.seeds,
+    commands: tests.filter(({ seed }) => seed === suite.seeds[0]).map(({ command }) => command),
   };
 }
 
 export function summaryText(summary: Summary): string {
   const parts = groupsOf(summary.cells).flatMap((cells) => [
     titleOf(cells),
-    terminalTable(tableOf(cells, summary.goal)),
+    ...tablesOf(cells, summary).map(terminalTable),
   ]);
   return [...parts, ...notesOf(summary)].join("\n");
 }
 
+/** To stand in a README as it is: every table with the command that makes it again. */
 export function summaryMarkdown(summary: Summary): string {
   const parts = groupsOf(summary.cells).flatMap((cells) => [
-    `## ${titleOf(cells)}`,
-    markdownTable(tableOf(cells, summary.goal)),
+    `#### ${titleOf(cells)}`,
+    ...tablesOf(cells, summary).map(markdownTable),
+    `\`${commandOf(cells, summary)}\``,
   ]);
   const notes = notesOf(summary).map((note) => `- ${note}`);
-  const commands = ["```sh", ...summary.commands, "```"];
-  return `${[
-    `# ${summary.suite}`,
-    summary.description,
-    ...parts,
-    notes.join("\n"),
-    `Commands, of the first seed:`,
-    commands.join("\n"),
-  ].join("\n\n")}\n`;
+  return `${[`### ${summary.suite}`, summary.description, ...parts, notes.join("\n")].join("\n\n")}\n`;
+}
+
+function tablesOf(cells: readonly CellResult[], { goal, losses }: Summary): readonly Cells[] {
+  return [
+    resultTable(cells, goal),
+    ...(goal !== null && "bestOf" in goal && losses.length > 0
+      ? [lossTable(cells, goal.bestOf, losses)]
+      : []),
+  ];
 }
 
 function titleOf([first]: readonly CellResult[]): string {
   return `${first!.set}, ${first!.platform}`;
 }
 
-export function tableOf(cells: readonly CellResult[], goal: NonNullable<Goal> | null): Cells {
-  const simulated = cells.some((cell) => cell.simulated) ? ", simulated" : "";
-  const measure = (name: MeasureName) => measures.find((it) => it.name === name)!;
-  const shown: readonly (readonly [MeasureName, string])[] = [
-    ["bestPrecision", "best P@1"],
-    ...(goal === null
-      ? []
-      : ([["secondsToGoal", `time to ${goalWords(goal)}${simulated}`]] as const)),
-    ["seconds", `time of the run${simulated}`],
-    ["waiting", "waiting"],
-  ];
-  return {
-    head: ["algorithm", "tuned", ...shown.map(([, head]) => head), "updates by device"],
-    rows: cells.map((cell) => [
-      cell.algorithm,
-      optionWords(cell.tuned) || "–",
-      ...shown.map(([name]) => {
-        const range = rangeOf(cell.values[name], measure(name));
-        const words = rangeWords(range, measure(name));
-        const reached = range === null ? 0 : range.count - range.missing;
-        const partly = name === "secondsToGoal" && range !== null && range.missing > 0;
-        return partly ? `${words}, ${reached} of ${range.count} reach it` : words;
-      }),
-      updatesWords(cell),
-    ]),
-  };
-}
-
-function goalWords(goal: NonNullable<Goal>): string {
-  return "bestOf" in goal ? `${goal.bestOf}'s best P@1` : `P@1 ${goal.precision}`;
-}
-
-/** `26 % 25 % 25 % 24 %`: medians over the seeds. */
-function updatesWords({ devices }: CellResult): string {
-  return (
-    devices
-      .flatMap(({ updates }) => (updates.length === 0 ? [] : median(updates)))
-      .map((share) => `${Math.round(100 * share)} %`)
-      .join(" ") || "–"
-  );
-}
-
-function notesOf({ cells, environments, goal }: Summary): readonly string[] {
-  const seeds = [...new Set(cells.flatMap((cell) => cell.seeds))].toSorted((a, b) => a - b);
+/** What a group's runs are made again with. */
+function commandOf(cells: readonly CellResult[], { suite, seeds }: Summary): string {
+  const told = shippedSuites().includes(suite) ? suite : `${suite}.json`;
+  const own = seedsOf(cells);
+  const { set, platform } = cells[0]!;
   return [
-    `Median over seeds ${seeds.join(", ")}, and in brackets the lowest and the highest.`,
+    `npm run bench -- run ${told} --only ${set},${platform}`,
+    ...(own.join() === seeds.join() ? [] : [`--seeds ${own.join(",")}`]),
+  ].join(" ");
+}
+
+function seedsOf(cells: readonly CellResult[]): readonly number[] {
+  return [...new Set(cells.flatMap((cell) => cell.seeds))].toSorted((a, b) => a - b);
+}
+
+function notesOf({ cells, places, goal, losses }: Summary): readonly string[] {
+  const bestOf = goal !== null && "bestOf" in goal ? goal.bestOf : null;
+  return [
+    `Median over seeds ${seedsOf(cells).join(", ")}, and in brackets the lowest and the highest.`,
     ...(cells.some(({ simulated }) => simulated)
       ? ["Simulated times are those of a profile of devices, not of this machine."]
       : []),
-    ...(goal !== null && "bestOf" in goal
-      ? [`The goal is the best P@1 of ${goal.bestOf} with the same seed.`]
-      : []),
-    ...(environments.length > 1 ? ["The runs are not all of the same code and machine:"] : []),
-    ...environments.map(describeEnvironment),
+    ...(bestOf === null
+      ? []
+      : [
+          `The goal is the best P@1 of ${bestOf} with the same seed; the speed-up is how many times as fast as ${bestOf} it is reached, 0 if never.`,
+        ]),
+    ...(bestOf === null || losses.length === 0
+      ? []
+      : [
+          `Loss: the training loss since the evaluation before, divided by the lowest that any algorithm reaches with the same seed, at shares of the time of the run of ${bestOf}; none before the first evaluation. Utilisation is the part of a device's time that it trains.`,
+        ]),
+    ...(places.length > 1 ? ["The runs are not all of the same code and machine:"] : []),
+    ...places.map(placeWords),
   ];
 }
