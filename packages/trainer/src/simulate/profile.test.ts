@@ -10,6 +10,11 @@ test.each<[string, (document: Record<string, unknown>) => unknown]>([
   ["kinds must be an object", (document) => (document["kinds"] = 3)],
   ["kinds must be at least one kind", (document) => (document["kinds"] = {})],
   ["kinds.gpu.fixed must be there", (document) => (document["kinds"] = { gpu: {} })],
+  [
+    "kinds.gpu.perUpdate must be a number of at least 0",
+    (document) =>
+      (document["kinds"] = { gpu: { fixed: 1, perUpdate: -1, perRow: 0, perNonZero: 0 } }),
+  ],
   ["speedup must be left out", (document) => (document["speedup"] = 2)],
   [
     "link.bandwidth must be a number above 0",
@@ -90,11 +95,12 @@ describe("devices of a profile by name", () => {
 });
 
 test("times grow with the network: rows with dense products, non-zeros with the first layer", () => {
-  const kind = { fixed: 1, perRow: 2, perNonZero: 3 };
+  const kind = { fixed: 1, perUpdate: 4, perRow: 2, perNonZero: 3 };
   const shape = { features: 5, activation: "relu", loss: "softmax" } as const;
   const network = { hidden: [10], labels: 100 };
   expect(scaledKind(kind, network, { ...shape, hidden: [20, 10], labels: 80 })).toEqual({
     fixed: 1,
+    perUpdate: 4,
     perRow: 2,
     perNonZero: 6,
   });

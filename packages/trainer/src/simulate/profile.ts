@@ -9,11 +9,17 @@ export interface Link {
 }
 
 /**
- * A kind of device. A batch takes `fixed + perRow · rows + perNonZero · non-zeros` seconds; an update
- * of `threads` rows at a time, without locks, `fixed` once for as many updates as there are threads.
+ * A kind of device. A batch takes `fixed + perUpdate + perRow · rows + perNonZero · non-zeros`
+ * seconds; where its threads make updates of their own, without locks, `fixed + perUpdate` once for
+ * as many updates as there are threads.
  */
 export interface KindProfile {
   readonly fixed: number;
+  /**
+   * What an update takes however few rows it is of, such as reading and writing the output layer in
+   * memory. Default: 0.
+   */
+  readonly perUpdate?: number;
   readonly perRow: number;
   readonly perNonZero: number;
   /** Each time is multiplied by a random factor from 1 − jitter to 1 + jitter. Default: 0. */
@@ -52,7 +58,7 @@ export interface Profile {
   /** Whether its numbers were measured; else they are assumptions. */
   readonly measured: boolean;
   /**
-   * For another network `perRow` grows with the products in dense layers, `perNonZero` with the first
+   * For another network `perRow` and `perUpdate` grow with the products in dense layers, `perNonZero` with the first
    * layer's width, and `fixed` stays, which is a model and no measurement. Left out: times are taken
    * as they are.
    */
@@ -177,7 +183,7 @@ function checkLink(check: Checker, value: unknown, name: string): void {
 
 function checkKind(check: Checker, value: unknown, name: string): void {
   const times = ["fixed", "perRow", "perNonZero"];
-  const others = ["jitter", "threads", "role", "maxBatchRows", "link"];
+  const others = ["perUpdate", "jitter", "threads", "role", "maxBatchRows", "link"];
   const kind = check.members(value, name, times, others);
   for (const key of times) check.number(kind[key], `${name}.${key}`, "0");
   check.that(
@@ -185,7 +191,8 @@ function checkKind(check: Checker, value: unknown, name: string): void {
     name,
     "of times of which one is above 0",
   );
-  const { jitter = 0, maxBatchRows = 1, link } = kind;
+  const { perUpdate = 0, jitter = 0, maxBatchRows = 1, link } = kind;
+  check.number(perUpdate, `${name}.perUpdate`, "0");
   check.number(jitter, `${name}.jitter`, "0");
   check.that(Number(jitter) < 1, `${name}.jitter`, "below 1");
   check.that(isCount(maxBatchRows), `${name}.maxBatchRows`, "a whole number of at least 1");

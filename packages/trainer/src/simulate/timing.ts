@@ -34,12 +34,17 @@ export function scaledKind(
   kind: KindProfile,
   network: Profile["network"],
   { hidden, labels }: ModelShape,
-): Pick<KindProfile, "fixed" | "perRow" | "perNonZero"> {
-  const { fixed, perRow, perNonZero } = kind;
-  if (network === undefined) return { fixed, perRow, perNonZero };
+): Required<Pick<KindProfile, "fixed" | "perUpdate" | "perRow" | "perNonZero">> {
+  const { fixed, perUpdate = 0, perRow, perNonZero } = kind;
+  if (network === undefined) return { fixed, perUpdate, perRow, perNonZero };
   const dense = denseProducts(hidden, labels) / denseProducts(network.hidden, network.labels);
   const first = hidden[0]! / network.hidden[0]!;
-  return { fixed, perRow: perRow * dense, perNonZero: perNonZero * first };
+  return {
+    fixed,
+    perUpdate: perUpdate * dense,
+    perRow: perRow * dense,
+    perNonZero: perNonZero * first,
+  };
 }
 
 /** @param id - the device's, which has a sequence of jitter of its own. */
@@ -52,12 +57,12 @@ export function createTiming(
   const kind = profile.kinds[device.kind]!;
   const { jitter = 0, link = profile.link } = kind;
   const threads = device.threads ?? kind.threads ?? 1;
-  const { fixed, perRow, perNonZero } = scaledKind(kind, profile.network, shape);
+  const { fixed, perUpdate, perRow, perNonZero } = scaledKind(kind, profile.network, shape);
   const random = createRandom(seed, JITTER_STREAM, id);
   const { speed = 1 } = device;
   const plan: SpeedPlan = typeof speed === "number" ? [[0, speed]] : speed;
   const work = ({ rows, nonZeros, updates }: Work) =>
-    fixed * Math.ceil(updates / threads) + perRow * rows + perNonZero * nonZeros;
+    (fixed + perUpdate) * Math.ceil(updates / threads) + perRow * rows + perNonZero * nonZeros;
   return {
     threads,
     link,
