@@ -20,11 +20,11 @@ const shape = {
 } as const;
 
 test("a batch costs an update once; steps of single rows cost it once for as many as there are threads", () => {
-  const { seconds } = createTiming(profile, { kind: "cpu" }, shape, { seed: 1, id: 0 });
+  const timing = createTiming(profile, { kind: "cpu" }, shape, { seed: 1, id: 0 });
   const work = { rows: 8, nonZeros: 20 };
   // Twice the labels: an update and a row take twice as long.
   const rows = 8 * 200 + 20 * 1000;
-  expect(seconds({ ...work, updates: 1 })).toBe(1 + 20 + rows);
-  expect(seconds({ ...work, updates: 8 })).toBe(2 * (1 + 20) + rows);
-  expect(seconds({ ...work, updates: 5 })).toBe(2 * (1 + 20) + rows);
+  expect(timing.seconds({ ...work, updates: 1 })).toBe(1 + 20 + rows);
+  expect(timing.seconds({ ...work, updates: 8 })).toBe(2 * (1 + 20) + rows);
+  expect(timing.seconds({ ...work, updates: 5 })).toBe(2 * (1 + 20) + rows);
 });
