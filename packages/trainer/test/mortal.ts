@@ -14,13 +14,13 @@ export interface Fate {
 
 const worker = await buildWorker("mortal.worker");
 
-/** A worker whose devices meet this fate. */
-export function mortalWorker(fate: Fate): URL {
-  const name = Object.values(fate).flat().join("-").replaceAll(" ", "-");
-  const url = new URL(`./${name}.mjs`, worker);
+/** A worker whose devices meet these fates. */
+export function mortalWorker(...fates: readonly Fate[]): URL {
+  const name = fates.flatMap((fate) => Object.values(fate).flat()).join("-");
+  const url = new URL(`./${name.replaceAll(" ", "-")}.mjs`, worker);
   writeFileSync(
     url,
-    `globalThis.fate = ${JSON.stringify(fate)};\nawait import("${worker.href}");\n`,
+    `globalThis.fates = ${JSON.stringify(fates)};\nawait import("${worker.href}");\n`,
   );
   return url;
 }

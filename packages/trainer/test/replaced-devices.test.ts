@@ -1,7 +1,7 @@
 /** Lost devices are opened anew, as new ones; a run that loses its only one goes on. */
-import { algorithms } from "@heterosgd/scheduler";
+import { algorithms, countRows } from "@heterosgd/scheduler";
 import { describe, expect, test } from "vitest";
-import { parseDevices } from "../src/index.js";
+import { parseDevices, salvageOf, type RunEvent } from "../src/index.js";
 import type { DeviceApi } from "../src/device/api.js";
 import { expectAllRowsOnce, expectEachRowOnce, isType, ROWS, runOf } from "./incidents.js";
 import { mortalWorker, type Fate } from "./mortal.js";
@@ -127,3 +127,124 @@ test.each(moments)(
     }
   },
 );
+
+test("a device that fails again and again is given up, and the run with it", async () => {
+  const events: RunEvent[] = [];
+  const failed = runOf("local", {
+    devices: parseDevices("cpu"),
+    workerUrl: mortalWorker({ devices: [0, 1, 2], method: "step", call: 12, end: "throw" }),
+    onEvent: (event) => events.push(event),
+  });
+  const error: unknown = await failed.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({
+    code: "NO_DEVICES",
+    message: expect.stringMatching(/no device is left .* device 0 .* \(and 2 more/),
+    cause: { code: "DEVICE_FAILED" },
+  });
+  expect(events.filter(isType("lost"))).toMatchObject([
+    { device: 0, retry: 1 },
+    { device: 1, retry: 2 },
+    { device: 2, retry: null, reason: expect.stringMatching(/; given up after 2 retries$/) },
+  ]);
+  const { parameters, rows } = salvageOf(error)!;
+  expect(parameters).not.toBeNull();
+  expect(rows).toBeGreaterThan(0);
+});
+
+test("a device that can't be opened anew is tried again, then given up with the reasons", async () => {
+  const ending = new AbortController();
+  let failures = 0;
+  const { result, events } = await runOf(
+    "local",
+    {
+      devices: parseDevices("2*cpu"),
+      workerUrl: mortalWorker(
+        { devices: [1], method: "step", call: 2, end: "throw" },
+        { devices: [2], method: "open", call: 1, end: "wrong size" },
+      ),
+      signal: ending.signal,
+      onEvent(event) {
+        if (event.type === "retry-failed" && ++failures === 2) ending.abort();
+      },
+    },
+    { epochs: 1e6 },
+  );
+  expect(result.reason).toBe("signal");
+  const opened = "it answered with 0 models, asked for 1";
+  expect(events.filter(isType("retry-failed"))).toMatchObject([
+    { device: 1, retry: 1, reason: expect.stringContaining(opened) },
+    { device: 1, retry: 2, reason: expect.stringContaining(opened) },
+  ]);
+  expect(result.devices).toHaveLength(2);
+  expect(result.devices[1]!.lost).toMatch(
+    /out of memory; retry 1 failed: .*0 models.*; retry 2 failed: .*0 models/,
+  );
+});
+
+test("without retries a lost device stays lost", async () => {
+  const { result, events } = await runOf("local", {
+    devices: parseDevices("2*cpu"),
+    workerUrl: mortalWorker({ devices: [1], method: "step", call: 2, end: "throw" }),
+    deviceRetries: 0,
+  });
+  expect(result.reason).toBe("epochs");
+  expect(events.filter(isType("lost"))).toMatchObject([{ device: 1, retry: null }]);
+  expect(result.devices[1]!.lost).toMatch(/out of memory$/);
+});
+
+test("with fewer devices than it needs a run merges what it has, and ends", async () => {
+  const events: RunEvent[] = [];
+  const failed = runOf(
+    "local",
+    {
+      devices: parseDevices("3*cpu"),
+      workerUrl: mortalWorker({ devices: [1, 2], method: "step", call: 3, end: "exit before" }),
+      deviceRetries: 0,
+      minDevices: 2,
+      onEvent: (event) => events.push(event),
+    },
+    { epochs: 1e6 },
+  );
+  const error: unknown = await failed.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({
+    code: "NO_DEVICES",
+    message: expect.stringMatching(
+      /^of at least 2 devices only 1 is left to train on: device [12]/,
+    ),
+  });
+  expect(events.filter(isType("finish"))).toMatchObject([{ reason: "devices" }]);
+  const { parameters, rows } = salvageOf(error)!;
+  expect(parameters).not.toBeNull();
+  const merged = events.filter(isType("round")).reduce((sum, round) => sum + round.rows, 0);
+  const lost = new Set(events.filter(isType("lost")).map(({ device }) => device));
+  const survived = events
+    .filter(isType("done"))
+    .filter(({ device }) => !lost.has(device))
+    .reduce((sum, { rows: ranges }) => sum + countRows(ranges), 0);
+  expect(merged).toBeGreaterThanOrEqual(survived);
+  expect(rows).toBeGreaterThanOrEqual(merged);
+});
+
+test("a loss of NaN is divergence, which no new device helps", async () => {
+  const failed = runOf("local", {
+    devices: parseDevices("2*cpu"),
+    workerUrl: mortalWorker({ devices: [1], method: "step", call: 2, end: "NaN" }),
+  });
+  await expect(failed).rejects.toMatchObject({
+    code: "DIVERGED",
+    message: expect.stringMatching(/the loss is NaN on device 1 \(cpu\), rows .* at learning rate/),
+  });
+});
+
+test.each([
+  [{ deviceRetries: -1 }, "deviceRetries is -1"],
+  [{ retryDelayMs: 0.5 }, "retryDelayMs is 0.5"],
+  [{ minDevices: 0 }, "minDevices is 0"],
+  [{ minDevices: 3 }, "needs 3 devices (minDevices), but 2 are named"],
+])("%o is refused", async (options, message) => {
+  const failed = runOf("local", { devices: parseDevices("2*cpu"), ...options });
+  await expect(failed).rejects.toMatchObject({
+    code: "BAD_OPTION",
+    message: expect.stringContaining(message),
+  });
+});

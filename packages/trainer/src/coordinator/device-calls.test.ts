@@ -82,6 +82,29 @@ test("a device is lost once, whatever else goes wrong with it", async () => {
   expect(puppets[0]!.calls).toHaveLength(1);
 });
 
+test("a device whose thread does not end is lost all the same, and that is said", async () => {
+  const { log, puppets } = setUp();
+  puppets[1]!.die(new TrainerError("DEVICE_TIMEOUT", "silent"));
+  puppets[1]!.end(false);
+  await settle();
+  expect(log).toEqual(["lost 1: silent (stuck)"]);
+});
+
+test("a device that joins gets the next id, and calls", async () => {
+  const { log, calls, send } = setUp();
+  const late = puppet("device 2");
+  expect(calls.join(late.device)).toBe(2);
+  expect(calls.living()).toEqual([0, 1, 2]);
+  send(2, "first");
+  late.calls[0]!.resolve(1);
+  await settle();
+  late.die(new TrainerError("DEVICE_EXITED", "gone"));
+  late.end(true);
+  await settle();
+  expect(log).toEqual(["first: 1", "lost 2: gone"]);
+  expect(calls.living()).toEqual([0, 1]);
+});
+
 test("an error thrown while an answer is taken in is the run's failure, not the device's", async () => {
   const { log, puppets, calls } = setUp();
   calls.send(0, {

@@ -95,8 +95,11 @@ export function createReplacements(options: ReplacementsOptions): Replacements {
   function open(place: Place, replaced: Replaced | null): Promise<DeviceId> {
     const opening = tail.then(async () => {
       if (isOver) throw runOver();
-      const join = await options.open(place.spec, replaced);
-      // Whoever opened it sees to it that it is ended.
+      const join = await options.open(place.spec, replaced).catch((error: unknown) => {
+        // The end of the run ends what is being opened.
+        throw isOver ? runOver() : error;
+      });
+      // Whoever opened it sees to it that it is closed.
       if (isOver) throw runOver();
       const id = join();
       places.set(id, place);

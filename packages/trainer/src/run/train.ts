@@ -221,8 +221,8 @@ async function trainOn(
   });
 
   const stopWatching = finishOn(options, executor);
-  options.onReady?.({ add: control.add });
   try {
+    options.onReady?.({ add: control.add });
     const setup = { devices: infos, rows: rows.rows, parameters: layout.parameterCount };
     const reason = await coordinate(policy, setup, executor, recordedBy(tally, emit));
     if (reason === "devices") {

@@ -1,6 +1,6 @@
 /**
  * A device's worker that works as it should until its fate: at which call of which method, on which
- * device, it does what. Whoever imports it leaves the fate in `globalThis.fate`.
+ * device, it does what. Whoever imports it leaves the fates in `globalThis.fates`.
  */
 import { workerData, type MessagePort } from "node:worker_threads";
 import * as Comlink from "comlink";
@@ -11,13 +11,17 @@ import { sendErrorCodes } from "../../src/device/error-transfer.js";
 import type { Fate } from "../mortal.js";
 
 const { port } = workerData as { port: MessagePort };
-const { fate } = globalThis as unknown as { readonly fate: Fate };
-let calls = 0;
+const { fates } = globalThis as unknown as { readonly fates: readonly Fate[] };
+const calls = new Map<string, number>();
 let id = -1;
 
 async function meet<T>(method: string, work: () => Promise<T>): Promise<T> {
-  const doomed = fate.devices.includes(id) && method === fate.method && ++calls === fate.call;
-  if (!doomed) return work();
+  const call = (calls.get(method) ?? 0) + 1;
+  calls.set(method, call);
+  const fate = fates.find(
+    (one) => one.devices.includes(id) && one.method === method && one.call === call,
+  );
+  if (fate === undefined) return work();
   if (fate.end === "exit before") process.exit(3);
   if (fate.end === "throw") throw new Error("out of memory");
   if (fate.end === "hang") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
