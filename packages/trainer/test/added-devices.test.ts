@@ -10,7 +10,7 @@ import {
   type RunEvent,
   type TrainOptions,
 } from "../src/index.js";
-import { expectEachRowOnce, isType, ROWS, runOf } from "./incidents.js";
+import { expectEachRowOnce, expectReplayed, isType, ROWS, runOf } from "./incidents.js";
 import { mortalWorker } from "./mortal.js";
 
 const nobody = { devices: [], method: "close", call: 1, end: "throw" } as const;
@@ -71,7 +71,7 @@ test.each(Object.keys(algorithms))("%s takes a device in while it trains", async
   expect(result.metrics!.rows).toBe(60);
   // What was given out last may be on its way back still.
   expectEachRowOnce(run, Math.max(0, Math.floor(result.rows / ROWS) - 2));
-  if (algorithms[name]!.races === false) expect(await run.replayed()).toEqual(result.parameters);
+  await expectReplayed(run, name);
 });
 
 const kinds = ["plain", "wasm", ...(nativeSupport().available ? (["native"] as const) : [])];

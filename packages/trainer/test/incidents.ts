@@ -1,5 +1,5 @@
 /** Runs of which devices are lost, replaced and added, and what must hold of them whatever happens. */
-import type { RowRange } from "@heterosgd/scheduler";
+import { algorithms } from "@heterosgd/scheduler";
 import { expect } from "vitest";
 import { replay, train, type RunEvent, type TrainOptions, type TrainResult } from "../src/index.js";
 import { smallPolicy } from "./small-algorithms.js";
@@ -22,7 +22,7 @@ export interface Incident {
   readonly events: readonly RunEvent[];
   readonly result: TrainResult;
   /** The parameters that the recording is replayed to. */
-  replayed(): Promise<Float32Array>;
+  readonly replayed: () => Promise<Float32Array>;
 }
 
 type Changes = Omit<Partial<TrainOptions>, "policy"> & Pick<TrainOptions, "devices">;
@@ -63,7 +63,7 @@ export const isType =
 function trainersOf(events: readonly RunEvent[], epochs: number): number[][] {
   const trainers = Array.from({ length: epochs * ROWS }, (): number[] => []);
   for (const { device, rows: ranges } of events.filter(isType("done"))) {
-    for (const { epoch, start, count } of ranges as readonly RowRange[]) {
+    for (const { epoch, start, count } of ranges) {
       for (let row = start; row < start + count && epoch < epochs; row++) {
         trainers[epoch * ROWS + row]!.push(device);
       }
@@ -92,4 +92,13 @@ export function expectAllRowsOnce({ events }: Pick<Incident, "events">): void {
     0,
   );
   expect(reported).toBe(EPOCHS * ROWS);
+}
+
+/** The recording of a run by an algorithm without races is replayed to the last bit. */
+export async function expectReplayed(
+  { replayed, result }: Incident,
+  algorithm: string,
+): Promise<void> {
+  if (algorithms[algorithm]!.races) return;
+  expect(await replayed()).toEqual(result.parameters);
 }

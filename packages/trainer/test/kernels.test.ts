@@ -149,7 +149,11 @@ test("what kernels refuse crosses from a device with its code", async () => {
     next: (state, event) =>
       event.type === "lost" ? [state, [stop("devices")]] : script.next(state, event),
   };
-  const wild = options({ devices: parseDevices("cpu"), policy: policyOfOne });
+  const wild = options({
+    devices: parseDevices("cpu"),
+    policy: policyOfOne,
+    deviceRetries: 0,
+  });
   for (const kernels of native.available ? (["native", "wasm"] as const) : (["wasm"] as const)) {
     await expect(train({ ...wild, kernels })).rejects.toMatchObject({
       code: "NO_DEVICES",

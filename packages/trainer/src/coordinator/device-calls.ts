@@ -23,7 +23,7 @@ export interface Loss {
   /** Whether its thread has ended; one that is stuck in foreign code can't be made to. */
   readonly ended: boolean;
   /** Tells all that wait for its answers that there will be none; others may take over then. */
-  handOn(): void;
+  readonly handOn: () => void;
 }
 
 /** Calls to devices of which any may be lost at any moment. */

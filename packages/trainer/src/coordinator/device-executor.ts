@@ -260,7 +260,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     post: events.push,
     fail: events.fail,
     join,
-    living: calls.living,
+    living: () => calls.living(),
     usage: () => usage,
     losses: () => calls.losses(),
   };

@@ -31,12 +31,12 @@ export interface StepGroups {
   flush(): void;
 }
 
-/** @param replies - by device; more may come later, each with a `join`. */
+/** @param checks - of answers, - by device; more may come later, each with a `join`. */
 export function createStepGroups(
   calls: Pick<DeviceCalls, "send">,
-  replies: readonly Pick<Replies, "steps">[],
+  checks: readonly Pick<Replies, "steps">[],
 ): StepGroups {
-  const added: StepRequest[][] = replies.map(() => []);
+  const added: StepRequest[][] = checks.map(() => []);
   const unanswered = added.map(() => 0);
 
   function sendGroup(device: DeviceId, steps: readonly StepRequest[]): void {
@@ -48,7 +48,7 @@ export function createStepGroups(
           steps.length === 1
             ? [await api.step(steps[0]!.call)]
             : await api.steps(steps.map(({ call }) => call));
-        return replies[device]!.steps(answers, steps.length);
+        return checks[device]!.steps(answers, steps.length);
       },
       answer(replies) {
         unanswered[device]! -= steps.length;

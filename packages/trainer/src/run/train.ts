@@ -222,7 +222,7 @@ async function trainOn(
 
   const stopWatching = finishOn(options, executor);
   try {
-    options.onReady?.({ add: control.add });
+    options.onReady?.({ add: (device) => control.add(device) });
     const setup = { devices: infos, rows: rows.rows, parameters: layout.parameterCount };
     const reason = await coordinate(policy, setup, executor, recordedBy(tally, emit));
     if (reason === "devices") {
