@@ -3,6 +3,6 @@ import { base } from "../../tsup.base.js";
 
 export default defineConfig({
   ...base,
-  entry: ["src/main.ts", "src/device.worker.ts"],
+  entry: ["src/main.ts", "src/device.worker.ts", "src/checkpoint.worker.ts"],
   platform: "node",
 });

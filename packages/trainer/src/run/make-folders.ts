@@ -42,6 +42,23 @@ export function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
+/** Why nothing can be written at a place, in words. */
+export function reasonOf(error: unknown): string {
+  const isFile = "it, or a part of its path, is a file";
+  const why: Record<string, string> = {
+    EACCES: "permission denied",
+    EPERM: "permission denied",
+    EROFS: "the file system is read-only",
+    ENOSPC: "the disk is full",
+    EDQUOT: "the disk's quota is used up",
+    EFBIG: "files may not become that large there",
+    ENOENT: "no folder can be made there",
+    ENOTDIR: isFile,
+    EEXIST: isFile,
+  };
+  return why[codeOf(error) ?? ""] ?? (error as Error).message;
+}
+
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (status) => status.isDirectory(),

@@ -1,7 +1,7 @@
 import { readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TrainerError } from "../errors.js";
-import { codeOf, makeFolders, probeFolder } from "./make-folders.js";
+import { codeOf, makeFolders, probeFolder, reasonOf } from "./make-folders.js";
 import { createLineFile } from "./line-file.js";
 import type { RunEvent } from "./run-event.js";
 
@@ -251,16 +251,7 @@ function asFolderError(
   hint = "; choose another with --out",
 ): TrainerError {
   if (error instanceof TrainerError) return error;
-  const isFile = "it, or a part of its path, is a file";
-  const why: Record<string, string> = {
-    EACCES: "permission denied",
-    EROFS: "the file system is read-only",
-    ENOSPC: "the disk is full",
-    ENOENT: "no folder can be made there",
-    ENOTDIR: isFile,
-    EEXIST: isFile,
-  };
-  const reason = why[codeOf(error) ?? ""] ?? (error as Error).message;
+  const reason = reasonOf(error);
   return new TrainerError("RUN_FOLDER", `cannot write the run folder ${path}: ${reason}${hint}`, {
     cause: error,
   });

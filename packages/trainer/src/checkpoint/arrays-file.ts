@@ -1,0 +1,131 @@
+/**
+ * Flat arrays in the safetensors format, one after another in an order that both sides know. So the
+ * header is known before the file is read, byte for byte, and nothing of it needs to be believed.
+ */
+import { open, type FileHandle } from "node:fs/promises";
+import { TrainerError } from "../errors.js";
+import type { ArrayName } from "./model-names.js";
+
+/** Bytes to a single read or write: well below the 2 GiB that the system takes at once. */
+const CHUNK_BYTES = 2 ** 26;
+
+/** Where the arrays lie in their file. */
+export interface ArraysLayout {
+  readonly names: readonly ArrayName[];
+  /** Elements of each array. */
+  readonly length: number;
+  /** The header with its length before it. */
+  readonly head: Uint8Array;
+  /** Of the whole file. */
+  readonly bytes: number;
+}
+
+/** @param length - elements of each array. */
+export function arraysLayout(names: readonly ArrayName[], length: number): ArraysLayout {
+  const size = length * Float32Array.BYTES_PER_ELEMENT;
+  const header: Record<string, unknown> = {
+    __metadata__: { format: "heterosgd-arrays", version: "1" },
+  };
+  for (const [i, { model, state }] of names.entries()) {
+    const name = state === null ? `${model}/parameters` : `${model}/state.${state}`;
+    header[name] = { dtype: "F32", shape: [length], data_offsets: [i * size, (i + 1) * size] };
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const padded = Math.ceil(text.length / 8) * 8;
+  const head = new Uint8Array(8 + padded).fill(0x20);
+  new DataView(head.buffer).setBigUint64(0, BigInt(padded), true);
+  head.set(text, 8);
+  return { names, length, head, bytes: head.length + names.length * size };
+}
+
+/** Writes a new file and flushes it to the disk. @throws the system's error */
+export async function writeArrays(
+  path: string,
+  { names, length, head }: ArraysLayout,
+  arrayOf: (name: ArrayName) => Float32Array,
+): Promise<void> {
+  const file = await open(path, "wx");
+  try {
+    await writeAll(file, head);
+    for (const name of names) {
+      const array = arrayOf(name);
+      if (array.length !== length) {
+        throw new RangeError(
+          `an array of ${name.model} has ${array.length} elements, not ${length}`,
+        );
+      }
+      await writeAll(file, bytesOf(array));
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Fills arrays from a file.
+ *
+ * @param targets - what is to be read, and where to.
+ * @throws TrainerError CHECKPOINT_FORMAT if the file is not laid out like that, or a value is not
+ * finite; the system's error.
+ */
+export async function readArrays(
+  path: string,
+  layout: ArraysLayout,
+  targets: ReadonlyMap<ArrayName, Float32Array>,
+): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const head = new Uint8Array(layout.head.length);
+    if (size !== layout.bytes || !(await readAll(file, head, 0)) || !equal(head, layout.head)) {
+      throw new TrainerError(
+        "CHECKPOINT_FORMAT",
+        `the arrays are not those of the ${layout.names.length} that ${layout.bytes} bytes are expected for`,
+      );
+    }
+    for (const [i, name] of layout.names.entries()) {
+      const target = targets.get(name);
+      if (target === undefined) continue;
+      const bytes = bytesOf(target);
+      if (!(await readAll(file, bytes, head.length + i * bytes.length))) {
+        throw new TrainerError("CHECKPOINT_DAMAGED", "the file became shorter while it was read");
+      }
+      requireFinite(name, target);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function requireFinite({ model }: ArrayName, array: Float32Array): void {
+  if (array.every(Number.isFinite)) return;
+  throw new TrainerError("CHECKPOINT_FORMAT", `an array of ${model} holds what is not finite`);
+}
+
+/** Whether there was as much to read. */
+async function readAll(file: FileHandle, target: Uint8Array, position: number): Promise<boolean> {
+  for (let done = 0; done < target.length;) {
+    const size = Math.min(CHUNK_BYTES, target.length - done);
+    const { bytesRead } = await file.read(target, done, size, position + done);
+    if (bytesRead === 0) return false;
+    done += bytesRead;
+  }
+  return true;
+}
+
+async function writeAll(file: FileHandle, source: Uint8Array): Promise<void> {
+  for (let done = 0; done < source.length;) {
+    const size = Math.min(CHUNK_BYTES, source.length - done);
+    done += (await file.write(source, done, size)).bytesWritten;
+  }
+}
+
+/** Little-endian, as is every machine that kernels run on. */
+function bytesOf(array: Float32Array): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
