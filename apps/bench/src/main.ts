@@ -6,6 +6,7 @@ import { parse, type ParseOptions } from "./parse.js";
 import { profile } from "./profile/profile.js";
 import { stepWorker } from "./step/step-worker.js";
 import { step } from "./step/step.js";
+import { CommandFailure } from "./run-command.js";
 import { compareFolders } from "./suite/compare-report.js";
 import { runSuite } from "./suite/run-suite.js";
 import { SuiteError } from "./suite/suite-error.js";
@@ -129,7 +130,8 @@ program
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof SuiteError)) throw error;
-  console.error(`error: ${error.message}`);
-  process.exitCode = 2;
+  // Of other errors the stack is wanted: they are this program's.
+  if (!(error instanceof SuiteError || error instanceof CommandFailure)) throw error;
+  console.error(`error: ${error.message.trimEnd()}`);
+  process.exitCode = error instanceof SuiteError ? 2 : 1;
 }

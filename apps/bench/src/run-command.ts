@@ -65,12 +65,19 @@ export function trainByCommand(
   return runByCommand("train", args, environment);
 }
 
-/** The same of either verb. @throws CommandFailure */
+/**
+ * The same of either verb.
+ *
+ * @param signal - ends the command, whose reason is then thrown when the command is gone.
+ * @throws CommandFailure
+ */
 export async function runByCommand(
   verb: "train" | "simulate",
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
 ): Promise<FinishedRun> {
+  signal?.throwIfAborted();
   const folder = mkdtempSync(join(tmpdir(), "heterosgd-bench-"));
   try {
     const child = spawn(
@@ -78,9 +85,13 @@ export async function runByCommand(
       [command, verb, ...args, "--out", join(folder, "run"), "--quiet", "--json"],
       { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...environment } },
     );
+    const stop = () => child.kill();
+    signal?.addEventListener("abort", stop);
     let complaints = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));
-    const [code] = (await once(child, "close")) as [number];
+    const [code] = (await once(child, "close")) as [number | null];
+    signal?.removeEventListener("abort", stop);
+    signal?.throwIfAborted();
     if (code !== 0) {
       const what = `heterosgd ${verb} ${args.join(" ")} failed (${code}): ${complaints}`;
       throw new CommandFailure(what, complaints);

@@ -61,8 +61,12 @@ export function choicesOf(suite: Suite, { set, contestant }: Cell): readonly Opt
   return combinationsOf(own?.grid ?? contestant.grid ?? set.grid ?? suite.grid);
 }
 
-/** The runs that decide a cell's tuned options: none where there is nothing to choose. */
-export function tuningRuns(suite: Suite, cell: Cell, data: string): readonly PlannedRun[] {
+/**
+ * The runs that decide a cell's tuned options: none where there is nothing to choose.
+ *
+ * @param data - the data folder; null where no set of the suite is in it.
+ */
+export function tuningRuns(suite: Suite, cell: Cell, data: string | null): readonly PlannedRun[] {
   const combinations = choicesOf(suite, cell);
   if (combinations.length < 2) return [];
   return combinations.flatMap((tuned) =>
@@ -74,7 +78,7 @@ export function tuningRuns(suite: Suite, cell: Cell, data: string): readonly Pla
 export function testRuns(
   suite: Suite,
   cell: Cell,
-  data: string,
+  data: string | null,
   tuned: Options,
 ): readonly PlannedRun[] {
   return suite.seeds.map((seed) => plan(suite, cell, data, "test", tuned, seed));
@@ -90,14 +94,14 @@ function ownOf({ algorithms }: SuiteSet, name: string): Own | undefined {
 function plan(
   suite: Suite,
   cell: Cell,
-  data: string,
+  data: string | null,
   stage: PlannedRun["stage"],
   tuned: Options,
   seed: number,
 ): PlannedRun {
   const { set, platform, contestant } = cell;
   const [train, ...test] =
-    set.files === null ? filesOf(set.name, data) : [set.files.train, "--test", set.files.test];
+    set.files === null ? filesOf(set.name, data!) : [set.files.train, "--test", set.files.test];
   const evaluated = stage === "test" ? test : ["--validation", String(suite.tuning.validation)];
   const { maxTime, target } = { ...suite.stop, ...set.stop };
   const stops: Options = {

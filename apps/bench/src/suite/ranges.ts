@@ -61,8 +61,8 @@ export function valueWords(value: number, { unit }: Pick<Measure, "unit">): stri
 /** `0.6512 (0.6490–0.6531)` */
 export function rangeWords(range: Range | null, measure: Pick<Measure, "unit">): string {
   if (range === null) return "–";
-  const { median, low, high, count } = range;
-  const middle = valueWords(median, measure);
-  if (count === 1 || low === high) return middle;
-  return `${middle} (${valueWords(low, measure)}–${valueWords(high, measure)})`;
+  const [middle, ...ends] = [range.median, range.low, range.high].map((it) =>
+    valueWords(it, measure),
+  );
+  return ends.every((end) => end === middle) ? middle! : `${middle} (${ends.join("–")})`;
 }

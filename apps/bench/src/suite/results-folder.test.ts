@@ -52,6 +52,29 @@ test("a changed suite is noticed, the same one is not", () => {
   expect(isOfOtherSuite(folder, { ...suite, seeds: [4] })).toBe(true);
 });
 
+test.each([
+  ["{}", "is no run's; delete it"],
+  ["[]", "is no run's; delete it"],
+  ["null", "is no run's; delete it"],
+  [JSON.stringify({ ...record, format: 2 }), "is no run's; delete it"],
+  [JSON.stringify(record).slice(0, 99), "cannot be read: "],
+])("a damaged record is named: %s", (text, message) => {
+  openFolder(folder, readSuite("averaging"));
+  const path = join(folder, "runs", "a.json");
+  writeFileSync(path, text);
+  for (const read of [() => readRecord(path), () => readResults(folder)]) {
+    expect(read).toThrow(`${path} ${message}`);
+  }
+});
+
+test("a damaged suite is named", () => {
+  const path = join(folder, "suite.json");
+  writeFileSync(path, "{}");
+  for (const read of [() => readResults(folder), () => isOfOtherSuite(folder, readSuite("real"))]) {
+    expect(read).toThrow(`${path} is no suite's; delete it`);
+  }
+});
+
 test("what is not there is missing, and what cannot be read is named", () => {
   const path = join(folder, "a.json");
   expect(readRecord(path)).toBeNull();

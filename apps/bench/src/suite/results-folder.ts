@@ -54,7 +54,7 @@ export function runPath(folder: string, { file }: Pick<PlannedRun, "file">): str
 /** @throws SuiteError if the file is no run's. */
 export function readRecord(path: string): RunRecord | null {
   if (!existsSync(path)) return null;
-  return readJson(path) as RunRecord;
+  return readRun(path);
 }
 
 /** Replaces a file whole: a program that is killed leaves none that is half written. */
@@ -73,7 +73,7 @@ const suitePath = (folder: string) => join(folder, "suite.json");
 /** Whether a folder's results are of the suite as it was before a change. */
 export function isOfOtherSuite(folder: string, suite: Suite): boolean {
   const path = suitePath(folder);
-  return existsSync(path) && JSON.stringify(readJson(path)) !== JSON.stringify(suite);
+  return existsSync(path) && JSON.stringify(readSuiteOf(path)) !== JSON.stringify(suite);
 }
 
 /** Makes a folder for a suite's results, or says that what it holds is of this suite. */
@@ -93,23 +93,42 @@ export function readResults(folder: string): Results {
   if (!existsSync(suite)) {
     throw new SuiteError(`${folder} holds no results: there is no ${suite}; see bench run`);
   }
-  const files = readdirSync(join(folder, "runs")).filter((file) => file.endsWith(".json"));
+  const runs = join(folder, "runs");
+  const files = existsSync(runs) ? readdirSync(runs).filter((file) => file.endsWith(".json")) : [];
   return {
-    suite: readJson(suite) as Suite,
-    records: files.toSorted().map((file) => readJson(join(folder, "runs", file)) as RunRecord),
+    suite: readSuiteOf(suite),
+    records: files.toSorted().map((file) => readRun(join(runs, file))),
   };
 }
 
-function readJson(path: string): unknown {
+/** @throws SuiteError unless it is a run's, as this program writes them. */
+function readRun(path: string): RunRecord {
+  const record = readJson(path) as Partial<RunRecord>;
+  if (record.format === 1 && typeof record.command === "string" && record.result !== undefined) {
+    return record as RunRecord;
+  }
+  throw new SuiteError(`${path} is no run's; delete it, and it is run again`);
+}
+
+/** @throws SuiteError unless it is a suite's, as this program writes them. */
+function readSuiteOf(path: string): Suite {
+  const suite = readJson(path) as Partial<Suite>;
+  const lists = [suite.sets, suite.platforms, suite.algorithms];
+  if (typeof suite.name === "string" && lists.every((list) => Array.isArray(list))) {
+    return suite as Suite;
+  }
+  throw new SuiteError(`${path} is no suite's; delete it, and bench run writes it again`);
+}
+
+function readJson(path: string): object {
   let document: unknown;
   try {
     document = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new SuiteError(`${path} cannot be read: ${(error as Error).message}; delete it`, {
-      cause: error,
-    });
+    throw new SuiteError(
+      `${path} cannot be read: ${(error as Error).message}; delete it, and bench run writes it again`,
+      { cause: error },
+    );
   }
-  const isRun = typeof document === "object" && document !== null;
-  if (!isRun) throw new SuiteError(`${path} holds no result; delete it`);
-  return document;
+  return typeof document === "object" && document !== null ? document : {};
 }

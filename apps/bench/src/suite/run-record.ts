@@ -73,9 +73,9 @@ export function resultOf({ start, evaluations, done, end, seconds }: FinishedRun
 }
 
 /** The command as a record tells it. */
-export function commandOf({ verb, args }: PlannedRun, data: string): string {
+export function commandOf({ verb, args }: PlannedRun, data: string | null): string {
   const words = args.map((word) =>
-    word.startsWith(data) ? `$HETEROSGD_DATA${word.slice(data.length)}` : word,
+    data !== null && word.startsWith(data) ? `$HETEROSGD_DATA${word.slice(data.length)}` : word,
   );
   return ["heterosgd", verb, ...words].join(" ");
 }

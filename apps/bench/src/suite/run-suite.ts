@@ -30,6 +30,7 @@ import {
   writeWhole,
 } from "./results-folder.js";
 import { commandOf, resultOf, type RunRecord } from "./run-record.js";
+import { Stopped, stopOnSignals } from "./stop-on-signals.js";
 import { readSuite, type Suite } from "./suite-file.js";
 import { SuiteError } from "./suite-error.js";
 import type { Options } from "./suite-schema.js";
@@ -51,7 +52,8 @@ interface Session {
   /** The suite with all its parts, whichever are to be run. */
   readonly whole: Suite;
   readonly folder: string;
-  readonly data: string;
+  /** The data folder; null where no set is in it. */
+  readonly data: string | null;
   readonly jobs: number;
   readonly replace: boolean;
   readonly commit: string | null;
@@ -59,16 +61,19 @@ interface Session {
   readonly progress: Progress;
   /** Runs of other code that were left as they are. */
   readonly older: Set<string>;
+  /** Ends the runs under way. */
+  readonly signal: AbortSignal;
 }
 
 export async function runSuite(
   told: string,
   { out, data, only = [], seeds, jobs, replace = false, json = false }: RunSuiteOptions,
 ): Promise<void> {
+  checkSeeds(seeds);
   const whole = readSuite(told);
   const suite = { ...onlyOf(whole, only), ...(seeds === undefined ? {} : { seeds: [...seeds] }) };
   const folder = resolve(out ?? join("runs", "bench", suite.name));
-  const place = dataFolder(data);
+  const place = suite.sets.some(({ files }) => files === null) ? foundDataFolder(data) : null;
   const cells = cellsOf(suite);
   const tuning = cells.map((cell) => tuningRuns(suite, cell, place));
   const parts = jobsFor(suite, jobs);
@@ -76,6 +81,7 @@ export async function runSuite(
     ...tuning[i]!,
     ...suite.seeds.map(() => nameOf(cell)),
   ]);
+  const stop = stopOnSignals();
   const session: Session = {
     suite,
     whole,
@@ -87,6 +93,7 @@ export async function runSuite(
     versions: { heterosgd: commandVersion(), node: process.versions.node },
     progress: showProgress(planned, parts),
     older: new Set(),
+    signal: stop.signal,
   };
   if (isOfOtherSuite(folder, whole)) {
     session.progress.note(`the suite has changed since the earlier runs in ${folder}`);
@@ -97,9 +104,29 @@ export async function runSuite(
     const records = await runAll(session, interleaved(tests));
     const finished = [...records.values()].filter(({ result }) => result !== null);
     report(session, finished.length < cells.length * suite.seeds.length, json);
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    session.progress.close();
+    console.error(`stopped; the same command goes on with what is missing in ${folder}`);
+    process.exitCode = error.exitCode;
   } finally {
     session.progress.close();
+    stop.dispose();
   }
+}
+
+function foundDataFolder(told: string | undefined): string {
+  try {
+    return dataFolder(told);
+  } catch (error) {
+    throw new SuiteError((error as Error).message, { cause: error });
+  }
+}
+
+function checkSeeds(seeds: readonly number[] | undefined): void {
+  const wrong = seeds?.find((seed) => !(Number.isSafeInteger(seed) && seed >= 0));
+  if (wrong === undefined) return;
+  throw new SuiteError("--seeds: expected whole numbers of at least 0, separated by commas");
 }
 
 /** Real runs have the machine to themselves; a simulated run takes one core. */
@@ -193,7 +220,7 @@ async function runOne(session: Session, run: PlannedRun): Promise<RunRecord> {
     ...outcome,
   });
   try {
-    const finished = await runByCommand(run.verb, args);
+    const finished = await runByCommand(run.verb, args, {}, session.signal);
     return record({ diverged: null, result: resultOf(finished) });
   } catch (error) {
     const complaints = error instanceof CommandFailure ? error.complaints : "";

@@ -1,11 +1,12 @@
 /** What a folder of results says: one table for each data set and platform. */
 import { groupsOf } from "./groups.js";
 import { measureCells, measures, type CellResult } from "./measures.js";
+import { cellsOf } from "./plan.js";
 import { placesOf, placeWords, type Place } from "./places.js";
 import { rangeOf, type Range } from "./ranges.js";
 import type { Results } from "./results-folder.js";
 import type { Goal } from "./suite-schema.js";
-import { shippedSuites } from "./suite-file.js";
+import { shippedSuites, type Suite } from "./suite-file.js";
 import { lossTable, resultTable } from "./summary-tables.js";
 import { markdownTable, terminalTable, type Cells } from "./tables.js";
 
@@ -19,10 +20,14 @@ export interface Summary {
   readonly losses: readonly number[];
   /** Of the runs on test rows: more than one where they were not all run on the same code. */
   readonly places: readonly Place[];
-  /** The seeds that the suite asks for. */
-  readonly seeds: readonly number[];
-  /** Of the first seed's runs. */
-  readonly commands: readonly string[];
+  /** What the runs of a data set and platform are made again with. */
+  readonly commands: readonly TableCommand[];
+}
+
+interface TableCommand {
+  readonly set: string;
+  readonly platform: string;
+  readonly command: string;
 }
 
 export function summarize(results: Results): Summary {
@@ -41,8 +46,11 @@ export function summarize(results: Results): Summary {
     losses: suite.losses ?? [],
     cells,
     places: placesOf(tests),
-    seeds: suite.seeds,
-    commands: tests.filter(({ seed }) => seed === suite.seeds[0]).map(({ command }) => command),
+    commands: groupsOf(cells).map((group) => ({
+      set: group[0]!.set,
+      platform: group[0]!.platform,
+      command: commandOf(group, suite),
+    })),
   };
 }
 
@@ -59,7 +67,7 @@ export function summaryMarkdown(summary: Summary): string {
   const parts = groupsOf(summary.cells).flatMap((cells) => [
     `#### ${titleOf(cells)}`,
     ...tablesOf(cells, summary).map(markdownTable),
-    `\`${commandOf(cells, summary)}\``,
+    `\`${summary.commands.find((it) => sameTable(it, cells[0]!))!.command}\``,
   ]);
   const notes = notesOf(summary).map((note) => `- ${note}`);
   return `${[`### ${summary.suite}`, summary.description, ...parts, notes.join("\n")].join("\n\n")}\n`;
@@ -74,18 +82,24 @@ function tablesOf(cells: readonly CellResult[], { goal, losses }: Summary): read
   ];
 }
 
+function sameTable(a: TableCommand, b: CellResult): boolean {
+  return a.set === b.set && a.platform === b.platform;
+}
+
 function titleOf([first]: readonly CellResult[]): string {
   return `${first!.set}, ${first!.platform}`;
 }
 
-/** What a group's runs are made again with. */
-function commandOf(cells: readonly CellResult[], { suite, seeds }: Summary): string {
-  const told = shippedSuites().includes(suite) ? suite : `${suite}.json`;
-  const own = seedsOf(cells);
+function commandOf(cells: readonly CellResult[], suite: Suite): string {
   const { set, platform } = cells[0]!;
+  const whole = cellsOf(suite).filter((it) => it.set.name === set && it.platform.name === platform);
+  const seeds = seedsOf(cells);
   return [
-    `npm run bench -- run ${told} --only ${set},${platform}`,
-    ...(own.join() === seeds.join() ? [] : [`--seeds ${own.join(",")}`]),
+    "npm run bench -- run",
+    shippedSuites().includes(suite.name) ? suite.name : `${suite.name}.json`,
+    "--only",
+    [set, platform, ...(cells.length < whole.length ? cells.map((it) => it.algorithm) : [])].join(),
+    ...(seeds.join() === suite.seeds.join() ? [] : ["--seeds", seeds.join()]),
   ].join(" ");
 }
 
