@@ -7,13 +7,8 @@ export {
   type DeviceSpec,
 } from "./device/device-spec.js";
 export type { DeviceUsage } from "./device/api.js";
-export {
-  salvageOf,
-  train,
-  type Salvage,
-  type TrainOptions,
-  type TrainResult,
-} from "./run/train.js";
+export { salvageOf, type Salvage } from "./run/salvage.js";
+export { train, type TrainOptions, type TrainResult } from "./run/train.js";
 export type { DeviceControl, DeviceControlOptions } from "./run/device-control.js";
 export type { PaceLimits } from "./coordinator/pace.js";
 export type { FailedRetry, Replaced } from "./coordinator/replacements.js";

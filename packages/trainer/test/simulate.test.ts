@@ -7,6 +7,7 @@ import {
   builtInProfiles,
   parseSimulatedDevices,
   replay,
+  salvageOf,
   simulate,
   type Profile,
   type RunEvent,
@@ -209,10 +210,18 @@ describe("virtual time", () => {
 
   test("a time that no device is there for ends the run with an error", async () => {
     const gone = parseSimulatedDevices("exact:leaves=2", profile);
-    await expect(simulate(exact("exact", { devices: gone }))).rejects.toMatchObject({
+    const error: unknown = await simulate(exact("exact", { devices: gone })).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({
       code: "NO_DEVICES",
       message: expect.stringContaining("left the simulation at 2 s"),
     });
+    // The second of two rounds of a second and a quarter was under way.
+    const salvage = salvageOf(error)!;
+    const merged = await simulate(exact("exact", { maxSeconds: 1 }));
+    expect(merged.rows).toBe(16);
+    expect(salvage.parameters).toEqual(merged.parameters);
     const late = parseSimulatedDevices("exact:joins=2", profile);
     await expect(simulate(exact("exact", { devices: late }))).rejects.toMatchObject({
       code: "NO_DEVICES",

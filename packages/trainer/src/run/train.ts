@@ -27,6 +27,7 @@ import { chooseKernels, type ChosenKernels, type KernelsOptions } from "./choose
 import { allFinite, diverged } from "./finite.js";
 import { noDevices } from "./no-devices.js";
 import type { RunEvent, UndatedEvent } from "./run-event.js";
+import { keepSalvage } from "./salvage.js";
 import { createTally, recordedBy, type DeviceSummary, type Tally } from "./tally.js";
 import { createStopRules, type StopRules } from "./stop-rules.js";
 
@@ -68,21 +69,6 @@ export interface TrainResult {
   /** Rows trained on, over all epochs. */
   readonly rows: number;
   readonly seconds: number;
-}
-
-/** What a failed run had computed, carried by the error that ended it. */
-export interface Salvage {
-  /** The global model as of the last merge; null before the first, or if it is not finite. */
-  readonly parameters: Float32Array | null;
-  readonly rows: number;
-}
-
-/** The salvage of each run that failed: `salvageOf(error)`. */
-const salvages = new WeakMap<object, Salvage>();
-
-/** What a run that ended in `error` had computed, undefined if it had not begun. */
-export function salvageOf(error: unknown): Salvage | undefined {
-  return typeof error === "object" && error !== null ? salvages.get(error) : undefined;
 }
 
 /**
@@ -131,11 +117,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   try {
     return await trainOn({ open, chosen, infos, tally, limits, stopAfter, began }, options);
   } catch (error) {
-    const { parameters } = open.models.memory("global");
-    const merged = tally.merges() > 0 && allFinite(parameters);
-    if (error instanceof Error) {
-      salvages.set(error, { parameters: merged ? parameters : null, rows: tally.rows() });
-    }
+    keepSalvage(error, open.models.memory("global").parameters, tally);
     throw error;
   } finally {
     await open.close();

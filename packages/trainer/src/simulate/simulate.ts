@@ -18,7 +18,8 @@ import { allFinite, diverged } from "../run/finite.js";
 import { noDevices } from "../run/no-devices.js";
 import type { UndatedEvent } from "../run/run-event.js";
 import { createStopRules } from "../run/stop-rules.js";
-import { createTally, recordedBy } from "../run/tally.js";
+import { keepSalvage } from "../run/salvage.js";
+import { createTally, recordedBy, type Tally } from "../run/tally.js";
 import type { DeviceControlOptions } from "../run/device-control.js";
 import type { TrainOptions, TrainResult } from "../run/train.js";
 import { createClock } from "./clock.js";
@@ -45,7 +46,8 @@ const FORWARD_PART = 1 / 3;
 /**
  * Simulates a run. `maxSeconds`, `at` of events and all seconds of the result are virtual.
  *
- * @throws TrainerError NO_DEVICES, DIVERGED, DATA_MISMATCH, BAD_OPTION, KERNELS_UNAVAILABLE
+ * @throws TrainerError NO_DEVICES, DIVERGED, DATA_MISMATCH, BAD_OPTION, KERNELS_UNAVAILABLE;
+ * `salvageOf(error)` has the last merged model.
  */
 export async function simulate(options: SimulateOptions): Promise<TrainResult> {
   const { train, evaluation, shape, rule, policy, seed, profile } = options;
@@ -78,8 +80,13 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
     seed,
     initialScale: options.initialScale ?? 1,
   });
+  const names = devices.map((device, id) => `device ${id} (${formatSimulatedDevice(device)})`);
+  const tally = createTally(names.map((name, id) => ({ name, kernels: open.kernels[id]! })));
   try {
-    return await simulateOn({ open, chosen, devices, infos, stopAfter }, options);
+    return await simulateOn({ open, chosen, devices, names, infos, tally, stopAfter }, options);
+  } catch (error) {
+    keepSalvage(error, open.models.memory("global").parameters.slice(), tally);
+    throw error;
   } finally {
     await open.close();
   }
@@ -109,12 +116,14 @@ interface Run {
   readonly open: OpenHosts;
   readonly chosen: ChosenKernels;
   readonly devices: readonly ProfileDevice[];
+  readonly names: readonly string[];
   readonly infos: readonly DeviceInfo[];
+  readonly tally: Tally;
   readonly stopAfter: ReturnType<typeof createStopRules>;
 }
 
 async function simulateOn(
-  { open, chosen, devices, infos, stopAfter }: Run,
+  { open, chosen, devices, names, infos, tally, stopAfter }: Run,
   options: SimulateOptions,
 ): Promise<TrainResult> {
   const { train, evaluation, shape, policy, seed, profile, countEvaluation = false } = options;
@@ -130,8 +139,6 @@ async function simulateOn(
       createTiming(profile, device, shape, { seed, id }),
     ),
   );
-  const names = devices.map((device, id) => `device ${id} (${formatSimulatedDevice(device)})`);
-  const tally = createTally(names.map((name, id) => ({ name, kernels: open.kernels[id]! })));
   const emit = (event: UndatedEvent) => options.onEvent?.({ at: clock.now(), ...event });
 
   let metrics: Metrics | null = null;
