@@ -5,8 +5,12 @@ import type { BatchScaling, SizedDevice } from "./batch-size.js";
 
 const bounds = { min: 32, max: 256 };
 
-function device(batchRows: number, updates: number, maxBatchRows = 1000): SizedDevice {
-  return { batchRows, updates, maxBatchRows };
+function device(
+  batchRows: number,
+  updates: number,
+  { maxBatchRows = 1000, fixedRows = 0 }: Partial<SizedDevice> = {},
+): SizedDevice {
+  return { batchRows, updates, maxBatchRows, fixedRows };
 }
 
 describe("the relative rule", () => {
@@ -39,12 +43,43 @@ describe("the relative rule", () => {
   });
 
   it("keeps a device with little memory within it, and the others in proportion", () => {
-    expect(scaleBatches({ rule: "relative" }, [device(64, 5, 64), device(100, 5)], bounds)).toEqual(
-      [64, 100],
-    );
-    expect(scaleBatches({ rule: "relative" }, [device(8, 5, 8), device(8, 5)], bounds)).toEqual([
-      8, 32,
-    ]);
+    const sizesWith = (maxBatchRows: number, batchRows: number) =>
+      scaleBatches(
+        { rule: "relative" },
+        [device(maxBatchRows, 5, { maxBatchRows }), device(batchRows, 5)],
+        bounds,
+      );
+    expect(sizesWith(64, 100)).toEqual([64, 100]);
+    expect(sizesWith(8, 8)).toEqual([8, 32]);
+  });
+
+  it("shrinks no device below the size that keeps its throughput", () => {
+    // Equal updates want 256 · 2/6; a step's fixed part is worth 256 rows, so half of a step of 256.
+    const sizes = (throughput: number) =>
+      scaleBatches(
+        { rule: "relative", gain: 1, throughput },
+        [device(256, 6), device(256, 2, { fixedRows: 256 })],
+        bounds,
+      );
+    // b/(256 + b) = 0.75 · 256/512 at b = 153.6.
+    expect(sizes(0.75)[0]).toBeCloseTo(256, 10);
+    expect(sizes(0.75)[1]).toBeCloseTo(153.6, 10);
+    // b/(256 + b) = 0.2 · 256/512 at 28.4, less than what is wanted.
+    expect(sizes(0.2)[1]).toBeCloseTo(256 / 3, 10);
+    expect(sizes(0)[1]).toBeCloseTo(256 / 3, 10);
+  });
+
+  it("grows a device back that is smaller than its throughput asks for", () => {
+    // Where rows cost next to nothing, that is 0.9 of the largest batch, unless told otherwise.
+    const sizesWith = (maxBatchRows: number) =>
+      scaleBatches(
+        { rule: "relative" },
+        [device(256, 6), device(40, 5, { fixedRows: 1e9, maxBatchRows })],
+        bounds,
+      );
+    expect(sizesWith(1000)[0]).toBe(256);
+    expect(sizesWith(1000)[1]).toBeCloseTo(230.4, 4);
+    expect(sizesWith(100)[1]).toBeCloseTo(90, 4);
   });
 
   it("gives a device without updates b_min", () => {
@@ -100,12 +135,13 @@ describe("every rule", () => {
       fill: fc.double({ min: 0, max: 1, noNaN: true }),
       updates: fc.nat(200),
       maxBatchRows: fc.integer({ min: 1, max: 400 }),
+      fixedRows: fc.double({ min: 0, max: 1e9, noNaN: true }),
     });
     const property = fc.property(fc.array(any, { minLength: 1 }), (list) => {
-      const devices = list.map(({ fill, updates, maxBatchRows }) => {
+      const devices = list.map(({ fill, updates, maxBatchRows, fixedRows }) => {
         const max = Math.min(bounds.max, maxBatchRows);
         const min = Math.min(bounds.min, max);
-        return { batchRows: min + fill * (max - min), updates, maxBatchRows, min, max };
+        return { batchRows: min + fill * (max - min), updates, maxBatchRows, fixedRows, min, max };
       });
       for (const rule of rules) {
         scaleBatches(rule, devices, bounds).forEach((size, i) => {
@@ -120,6 +156,8 @@ describe("every rule", () => {
   it("refuses constants out of range", () => {
     const invalid = expect.objectContaining({ code: "INVALID_OPTION" }) as Error;
     expect(() => checkScaling({ rule: "relative", gain: 1.5 })).toThrow(invalid);
+    expect(() => checkScaling({ rule: "relative", throughput: 1 })).toThrow(invalid);
+    expect(() => checkScaling({ rule: "relative", throughput: -0.1 })).toThrow(invalid);
     expect(() => checkScaling({ rule: "proportional", step: 0 })).toThrow(invalid);
     expect(() => checkScaling({ rule: "fixed", step: Number.NaN })).toThrow(invalid);
     for (const rule of rules) expect(() => checkScaling(rule)).not.toThrow();

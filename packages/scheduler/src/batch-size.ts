@@ -1,15 +1,21 @@
+import { leastRows } from "./step-cost.js";
 import { requireOption } from "./errors.js";
 
 /** How batch sizes move after a mega-batch. Each rule has one constant, with a default. */
 export type BatchScaling =
-  /** Ours. `gain` is κ, above 0 and at most 1. */
-  | { readonly rule: "relative"; readonly gain?: number }
+  /**
+   * Ours. `gain` is κ, above 0 and at most 1. `throughput`, from 0 to below 1, is the share of the
+   * rows a second at b_max that a device keeps, however small its batches become.
+   */
+  | { readonly rule: "relative"; readonly gain?: number; readonly throughput?: number }
   /** Paper A's. `step` is β in rows, b_min/2 if left out. */
   | { readonly rule: "proportional"; readonly step?: number }
   /** The authors' code's. `step` is β in rows, 32 if left out. */
   | { readonly rule: "fixed"; readonly step?: number }
   /** Sizes stay as they are. */
   | { readonly rule: "off" };
+
+type RelativeScaling = Extract<BatchScaling, { rule: "relative" }>;
 
 /** b_min and b_max, whole rows. */
 export interface BatchBounds {
@@ -28,6 +34,8 @@ export interface SizedDevice {
   readonly updates: number;
   /** What its memory holds. */
   readonly maxBatchRows: number;
+  /** The fixed part of a step, as the rows that take as long. */
+  readonly fixedRows: number;
 }
 
 /** The nearest value within the bounds. */
@@ -55,7 +63,7 @@ export function scaleBatches(
   const mean = updates / devices.length;
   switch (scaling.rule) {
     case "relative":
-      return relative(devices, bounds, mean, scaling.gain ?? defaultGain);
+      return relative(devices, bounds, mean, scaling);
     case "proportional":
       return proportional(devices, bounds, mean, scaling.step ?? bounds.min / 2);
     case "fixed":
@@ -68,6 +76,11 @@ export function scaleBatches(
  * 0.5.
  */
 export const defaultGain = 0.75;
+/**
+ * A device may shrink to b_max/2 where a ninth of a step of b_max rows is fixed cost, and keeps
+ * 0.9·b_max where all of it is.
+ */
+export const defaultThroughput = 0.9;
 const defaultFixedStep = 32;
 
 /**
@@ -75,19 +88,26 @@ const defaultFixedStep = 32;
  * as its device's bounds let it be. Only the sizes' ratios decide who makes how many updates. If
  * each were clamped by itself, a fast device at b_max could not grow, which would halve the rule's
  * speed, and every random excess would shrink the others without ever growing them again.
+ *
+ * No device shrinks to where it trains less than `throughput` of the rows a second that it does at
+ * its largest batch. It makes fewer updates than others instead: smaller batches would cost it more
+ * rows than they bring it updates.
  */
 function relative(
   devices: readonly SizedDevice[],
   bounds: BatchBounds,
   mean: number,
-  gain: number,
+  { gain = defaultGain, throughput = defaultThroughput }: RelativeScaling,
 ): readonly number[] {
   const wanted = devices.map(
     ({ batchRows, updates }) => batchRows * (1 + (gain * (updates - mean)) / mean),
   );
   const own = devices.map((device) => boundsFor(bounds, device.maxBatchRows));
   const factor = Math.min(...own.map(({ max }, i) => max / (wanted[i] ?? 0)));
-  return own.map((range, i) => clamp((wanted[i] ?? 0) * factor, range));
+  return own.map(({ min, max }, i) => {
+    const least = leastRows(devices[i]?.fixedRows ?? 0, throughput, max);
+    return clamp((wanted[i] ?? 0) * factor, { min: Math.max(min, least), max });
+  });
 }
 
 /** `b' = b + β (u − ū)`, kept as it is if that lies outside the bounds. Source: paper A. */
@@ -124,8 +144,10 @@ function fixed(
  */
 export function checkScaling(scaling: BatchScaling): void {
   if (scaling.rule === "relative") {
-    const { gain = defaultGain } = scaling;
+    const { gain = defaultGain, throughput = defaultThroughput } = scaling;
     requireOption(gain > 0 && gain <= 1, "batchScaling.gain", gain, "above 0 and at most 1");
+    const isShare = throughput >= 0 && throughput < 1;
+    requireOption(isShare, "batchScaling.throughput", throughput, "at least 0 and below 1");
   } else if (scaling.rule !== "off") {
     const { step = defaultFixedStep } = scaling;
     requireOption(step > 0 && step < Infinity, "batchScaling.step", step, "a number above 0");

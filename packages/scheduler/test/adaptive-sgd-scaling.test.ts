@@ -69,6 +69,37 @@ describe("two devices of which one is half as fast", () => {
   });
 });
 
+describe("two devices of which one is half as fast, and half of a full step is fixed cost", () => {
+  const merges = (throughput: number) => {
+    const devices = [1, 0.5].map((speed, id) => ({
+      id,
+      speed,
+      fixedRows: 256,
+      maxBatchRows: 1000,
+    }));
+    const options = { batch: { max: 256 }, megaBatchRows: 25_600 };
+    const batchScaling = { rule: "relative", throughput } as const;
+    const policy = checked(adaptiveSgd({ ...base, ...options, batchScaling }));
+    return mergeReports(runFake(policy, { devices, rows: 25_600 * 20, parameters: 1 }).reports);
+  };
+  const settled = (throughput: number) => merges(throughput).slice(10, 19);
+
+  it("keep the slow one's throughput, and leave it fewer updates", () => {
+    // b/(256 + b) = 0.9 · 256/512 at b = 209.5.
+    for (const { devices } of settled(0.9)) {
+      const [fast, slow] = devices;
+      expect(fast?.batchRows).toBe(256);
+      expect(slow?.batchRows).toBeGreaterThan(205);
+      expect(slow?.batchRows).toBeLessThan(214);
+      expect((slow?.updates ?? 0) / (fast?.updates ?? 1)).toBeCloseTo(256 / (209.5 + 256), 1);
+    }
+  });
+
+  it("shrink the slow one to b_min without such a limit, as not even that makes updates equal", () => {
+    for (const { devices } of settled(0)) expect(devices[1]?.batchRows).toBe(32);
+  });
+});
+
 describe("devices of equal speed", () => {
   it.each(["relative", "proportional", "fixed"] as const)(
     "keep equal batches under the %s rule",

@@ -25,6 +25,8 @@ import type { ToyModel } from "./toy-model.js";
 export interface FakeDevice extends DeviceInfo {
   /** Rows a second. */
   readonly speed: number;
+  /** The fixed part of a step, as the rows that take as long. None if left out. */
+  readonly fixedRows?: number;
 }
 
 export interface Incident {
@@ -168,7 +170,7 @@ export function runFake<State>(
         expect(count).toBeGreaterThan(0);
         expect(count).toBeLessThanOrEqual(info?.maxBatchRows ?? 0);
         expect(new Set(rows.map((range) => range.epoch)).size).toBe(1);
-        const seconds = count / (info?.speed ?? 1);
+        const seconds = (count + (info?.fixedRows ?? 0)) / (info?.speed ?? 1);
         return enqueue(device, command, seconds, () => {
           const land = command.type === "step" ? step(command) : accumulate(command);
           return () => {

@@ -3,12 +3,14 @@
  */
 import type { Command, MergeReport, ModelName, Term, Transition } from "../contract.js";
 import { scaleBatches } from "../batch-size.js";
+import type { SizedDevice } from "../batch-size.js";
 import { sum } from "../common/numbers.js";
 import { epochReports } from "../common/run.js";
 import { epochsTaken } from "../row-queue.js";
 import type { Settings } from "./options.js";
 import { batchRowsOf, freshDevice, rowsGiven } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
+import { faded, fixedRows } from "../step-cost.js";
 
 /** Weighs the replicas and asks for `next ← Σ p_i w_i + γ (w̄ − w̄⁻)`. */
 export function startMerge(
@@ -20,7 +22,7 @@ export function startMerge(
   const sizes = devices.map((device) => batchRowsOf(settings, state, device));
   const nextSizes = state.warmingUp
     ? devices.map((device) => device.batchRows)
-    : scaleBatches(settings.batchScaling, devices, settings.bounds);
+    : scaleBatches(settings.batchScaling, devices.map(sized), settings.bounds);
   const scaled = devices.map((device, i) => ({
     ...device,
     batchRows: nextSizes[i] ?? device.batchRows,
@@ -85,12 +87,17 @@ export function completeMerge(
       .map((device) => ({
         ...freshDevice(device, device.batchRows),
         batchSeconds: device.batchSeconds,
+        times: faded(device.times),
       })),
     merges: report.merge,
     steps: state.steps + sum(report.devices, (device) => device.updates),
     epochsDone,
   };
   return [next, commands];
+}
+
+function sized({ batchRows, updates, maxBatchRows, times }: AdaptiveSgdDevice): SizedDevice {
+  return { batchRows, updates, maxBatchRows, fixedRows: fixedRows(times) };
 }
 
 function replicaTerms(

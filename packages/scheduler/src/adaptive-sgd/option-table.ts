@@ -1,4 +1,4 @@
-import { defaultGain } from "../batch-size.js";
+import { defaultGain, defaultThroughput } from "../batch-size.js";
 import type { BatchScaling } from "../batch-size.js";
 import type { OptionTable } from "../common/options.js";
 import type { RunOptions } from "../common/run.js";
@@ -14,6 +14,7 @@ export interface AdaptiveSgdValues {
   readonly megaBatch?: number;
   readonly batchScaling?: BatchScaling["rule"];
   readonly kappa?: number;
+  readonly minThroughput?: number;
   readonly beta?: number;
   readonly dynamicDispatch?: boolean;
   readonly scaleLearningRate?: boolean;
@@ -60,6 +61,15 @@ export const adaptiveSgdOptions = {
     max: 1,
     help: "Gain of the relative rule.",
   },
+  minThroughput: {
+    kind: "number",
+    default: defaultThroughput,
+    min: 0,
+    below: 1,
+    help:
+      "Share of its rows a second at the largest batch that a device keeps at least under the " +
+      "relative rule, which shrinks no batch further than to that.",
+  },
   beta: {
     kind: "number",
     default: null,
@@ -89,7 +99,17 @@ export function fromValues(
   values: AdaptiveSgdValues & RunOptions,
   merge: MergeRule,
 ): AdaptiveSgdOptions {
-  const { batch, batchMin, batchReference, megaBatch, batchScaling, kappa, beta, ...same } = values;
+  const {
+    batch,
+    batchMin,
+    batchReference,
+    megaBatch,
+    batchScaling,
+    kappa,
+    minThroughput,
+    beta,
+    ...same
+  } = values;
   return {
     ...same,
     merge,
@@ -99,16 +119,23 @@ export function fromValues(
       ...(batchReference === undefined ? {} : { reference: batchReference }),
     },
     ...(megaBatch === undefined ? {} : { megaBatchRows: megaBatch }),
-    batchScaling: scalingOf(batchScaling ?? adaptiveSgdDefaults.batchScaling.rule, kappa, beta),
+    batchScaling: scalingOf(batchScaling ?? adaptiveSgdDefaults.batchScaling.rule, {
+      ...(kappa === undefined ? {} : { gain: kappa }),
+      ...(minThroughput === undefined ? {} : { throughput: minThroughput }),
+      ...(beta === undefined ? {} : { step: beta }),
+    }),
   };
 }
 
 function scalingOf(
   rule: BatchScaling["rule"],
-  gain: number | undefined,
-  step: number | undefined,
+  { gain, throughput, step }: { gain?: number; throughput?: number; step?: number },
 ): BatchScaling {
   if (rule === "off") return { rule };
-  if (rule === "relative") return gain === undefined ? { rule } : { rule, gain };
-  return step === undefined ? { rule } : { rule, step };
+  if (rule !== "relative") return step === undefined ? { rule } : { rule, step };
+  return {
+    rule,
+    ...(gain === undefined ? {} : { gain }),
+    ...(throughput === undefined ? {} : { throughput }),
+  };
 }

@@ -1,4 +1,4 @@
-import { checkScaling, defaultGain } from "../batch-size.js";
+import { checkScaling, defaultGain, defaultThroughput } from "../batch-size.js";
 import type { BatchBounds, BatchScaling } from "../batch-size.js";
 import { requireCount } from "../common/options.js";
 import { resolveRun, runDefaults } from "../common/run.js";
@@ -25,7 +25,7 @@ export interface AdaptiveSgdOptions extends RunOptions {
   };
   /** M, rows handed out between two merges. min(100·b_max, ⌈N/4⌉) if left out. */
   readonly megaBatchRows?: number;
-  /** How batch sizes move. `{ rule: "relative" }` if left out. */
+  /** How batch sizes move. `{ rule: "relative" }` with its own defaults if left out. */
   readonly batchScaling?: BatchScaling;
   /**
    * On (the default): batches go to whichever device is free. Off: each device is dealt the same
@@ -44,7 +44,7 @@ export interface AdaptiveSgdOptions extends RunOptions {
 /** What `adaptiveSgd` takes where an option is left out; the others depend on `batch.max` and N. */
 export const adaptiveSgdDefaults = {
   batchMax: 128,
-  batchScaling: { rule: "relative", gain: defaultGain },
+  batchScaling: { rule: "relative", gain: defaultGain, throughput: defaultThroughput },
   dynamicDispatch: true,
   scaleLearningRate: true,
   ...runDefaults,

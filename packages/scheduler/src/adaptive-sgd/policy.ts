@@ -10,7 +10,8 @@ import { boundsFor, clamp } from "../batch-size.js";
 import { answering, checkedDevice, unexpected } from "../common/devices.js";
 import { sum } from "../common/numbers.js";
 import { isDue, exhausted } from "../common/run.js";
-import { rowsLeft } from "../row-queue.js";
+import { countRows, rowsLeft } from "../row-queue.js";
+import { withStep } from "../step-cost.js";
 import { notResumable } from "../common/not-resumable.js";
 import { andThen } from "../transition.js";
 import { allIn, deal, giveBackAll, handOut, withdraw } from "./hand-out.js";
@@ -24,7 +25,8 @@ type Step = Transition<AdaptiveSgdState>;
 
 /**
  * Adaptive SGD: free devices take the next batch, replicas are merged after every mega-batch with
- * weights by their updates, and batch sizes move until all make equally many.
+ * weights by their updates, and batch sizes move until all make equally many, as far as a smaller
+ * batch makes a device's steps shorter.
  *
  * ```text
  * round:    w_i <- w̄, u_i <- 0; hand out
@@ -80,6 +82,7 @@ function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): St
         withChanged(state, device.id, {
           outstanding: device.outstanding - 1,
           batchSeconds: event.seconds,
+          times: withStep(device.times, countRows(event.rows), event.seconds),
         }),
       );
     }

@@ -12,6 +12,8 @@ import { sum } from "../common/numbers.js";
 import { countRows, createRowQueue } from "../row-queue.js";
 import type { RowQueue } from "../row-queue.js";
 import type { Settings } from "./options.js";
+import { noTimes } from "../step-cost.js";
+import type { StepTimes } from "../step-cost.js";
 
 /**
  * What the policy knows of a device. But for its size and speed, all of it counts from the previous merge.
@@ -27,6 +29,8 @@ export interface AdaptiveSgdDevice extends DeviceInfo {
   readonly rowCount: number;
   /** Seconds that its latest batch took, null before the first; kept over merges. */
   readonly batchSeconds: number | null;
+  /** What its steps took; kept over merges. */
+  readonly times: StepTimes;
   /** Batches that it hasn't answered. */
   readonly outstanding: number;
   /** Batches dealt to it in advance, if dispatch is static. */
@@ -107,6 +111,7 @@ export function freshDevice(
     rows: [],
     rowCount: 0,
     batchSeconds: null,
+    times: noTimes,
     outstanding: 0,
     share: [],
     learningRate: 0,
