@@ -15,6 +15,8 @@ export interface RandomCheckpointOptions {
   readonly models?: readonly ModelName[];
   /** P@1 of its model; null for one that was not evaluated. */
   readonly precision?: number | null;
+  /** Units of the second hidden layer. */
+  readonly hidden?: number;
 }
 
 const adam = { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 } as const;
@@ -27,12 +29,13 @@ export function randomCheckpoint(
     rule = adam,
     models = ["global", "previous", "replica:0", "gradient:0:1"],
     precision = 0.5,
+    hidden = 2,
   }: RandomCheckpointOptions = {},
 ): CheckpointContents {
   const random = createRandom(seed);
   const shape = {
     features: 1 + random.nextBelow(4),
-    hidden: [1 + random.nextBelow(3), 2],
+    hidden: [1 + random.nextBelow(3), hidden],
     labels: 1 + random.nextBelow(4),
     activation: "relu",
     loss: "softmax",
