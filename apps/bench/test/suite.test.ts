@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { outcomeOf, tinySuite, type TinySuite } from "./tiny-suite.js";
+
+// Every run is a process of its own: seconds in all, minutes on a machine that is busy otherwise.
+vi.setConfig({ testTimeout: 120_000 });
 
 let suite: TinySuite;
 beforeEach(() => (suite = tinySuite()));

@@ -1,9 +1,11 @@
 /** `bench compare A B` */
 import { compareCells, leastSeeds, type Comparison, type Differences } from "./compare.js";
 import { measureCells } from "./measures.js";
+import { optionWords } from "./plan.js";
 import { placesOf, placeWords } from "./places.js";
 import { valueWords, rangeWords } from "./ranges.js";
 import { readResults, type Results } from "./results-folder.js";
+import type { Suite } from "./suite-file.js";
 import { markdownTable, terminalTable, type Cells } from "./tables.js";
 
 export interface CompareOptions {
@@ -38,7 +40,7 @@ function moved({ verdict }: Comparison): boolean {
   return verdict === "better" || verdict === "worse";
 }
 
-function comparisonTable(comparisons: readonly Comparison[]): Cells {
+export function comparisonTable(comparisons: readonly Comparison[]): Cells {
   return {
     head: ["data set", "platform", "algorithm", "measure", "A", "B", "change", "verdict"],
     rows: comparisons.map(({ set, platform, algorithm, simulated, measure, a, b, verdict }) => [
@@ -59,11 +61,13 @@ function changeWords(from: number, to: number, measure: Comparison["measure"]): 
   if (!Number.isFinite(from) || !Number.isFinite(to)) return "–";
   if (measure.unit === "seconds") return from === 0 ? "–" : `× ${(to / from).toFixed(2)}`;
   const sign = to < from ? "−" : "+";
-  return `${sign}${valueWords(Math.abs(to - from), measure)}`;
+  const difference = valueWords(Math.abs(to - from), measure);
+  // Of percentages, "−3 %" might as well be a factor.
+  return sign + (measure.unit === "percent" ? difference.replace("%", "points") : difference);
 }
 
-function notesOf(a: Results, b: Results, differences: Differences): readonly string[] {
-  const { comparisons, onlyA, onlyB, expectedFalseAlarms } = differences;
+export function notesOf(a: Results, b: Results, differences: Differences): readonly string[] {
+  const { comparisons, retuned, onlyA, onlyB, expectedFalseAlarms } = differences;
   const count = (...verdicts: readonly Comparison["verdict"][]) =>
     comparisons.filter(({ verdict }) => verdicts.includes(verdict)).length;
   const missing = (side: string, names: Differences["onlyA"]) =>
@@ -81,12 +85,39 @@ function notesOf(a: Results, b: Results, differences: Differences): readonly str
     ...(a.suite.name === b.suite.name
       ? []
       : [`A is of the suite ${a.suite.name}, B of ${b.suite.name}.`]),
-    ...(JSON.stringify(a.suite) === JSON.stringify(b.suite)
-      ? []
-      : ["The suite has changed between A and B."]),
+    ...changesOf(a, b),
+    ...goalNotes(a, b),
+    ...retuned.map(
+      (it) =>
+        `${it.set}, ${it.platform}, ${it.algorithm} was tuned to ${optionWords(it.a)} in A, to ${optionWords(it.b)} in B.`,
+    ),
     ...missing("A", onlyA),
     ...missing("B", onlyB),
     `A: ${codes[0]}`,
     `B: ${codes[1]}`,
+  ];
+}
+
+/** Which members of the suite are not the same. */
+function changesOf(a: Results, b: Results): readonly string[] {
+  const members = (suite: Suite) => new Map(Object.entries(suite));
+  const [left, right] = [members(a.suite), members(b.suite)];
+  const changed = [...new Set([...left.keys(), ...right.keys()])].filter(
+    (member) =>
+      !["name", "description"].includes(member) &&
+      JSON.stringify(left.get(member)) !== JSON.stringify(right.get(member)),
+  );
+  return changed.length === 0
+    ? []
+    : [`The suite has changed between A and B: its ${changed.join(", ")}.`];
+}
+
+/** A goal that moves with the results makes times to it hard to compare. */
+function goalNotes(a: Results, b: Results): readonly string[] {
+  const [left, right] = [a.suite.goal, b.suite.goal];
+  if (left === undefined || right === undefined) return [];
+  if (!("bestOf" in left) || !("bestOf" in right)) return [];
+  return [
+    `The goal is the best P@1 of ${left.bestOf} in A for A, of ${right.bestOf} in B for B: where that has moved, so has the goal.`,
   ];
 }

@@ -2,6 +2,7 @@
 import type { CellName } from "./plan.js";
 import { measures, type CellResult, type Measure } from "./measures.js";
 import { rangeOf, worst, type Range } from "./ranges.js";
+import type { Options } from "./suite-schema.js";
 import { sameCell } from "./time-left.js";
 
 /** With fewer seeds on either side nothing is said to have moved. */
@@ -52,6 +53,8 @@ export function falseAlarms(n: number, m: number): number {
 
 export interface Differences {
   readonly comparisons: readonly Comparison[];
+  /** Cells for which tuning chose otherwise. */
+  readonly retuned: readonly (CellName & { readonly a: Options; readonly b: Options })[];
   /** Cells that only one side has. */
   readonly onlyA: readonly CellName[];
   readonly onlyB: readonly CellName[];
@@ -76,9 +79,17 @@ export function compareCells(a: readonly CellResult[], b: readonly CellResult[])
     these
       .filter((cell) => !those.some((other) => sameCell(cell, other)))
       .map(({ set, platform, algorithm }) => ({ set, platform, algorithm }));
+  const retuned = a.flatMap((left) => {
+    const { set, platform, algorithm } = left;
+    const right = b.find((it) => sameCell(it, left));
+    if (right === undefined || JSON.stringify(right.tuned) === JSON.stringify(left.tuned))
+      return [];
+    return [{ set, platform, algorithm, a: left.tuned, b: right.tuned }];
+  });
   const judged = comparisons.filter(({ verdict }) => !["same", "too few seeds"].includes(verdict));
   return {
     comparisons,
+    retuned,
     onlyA: without(a, b),
     onlyB: without(b, a),
     expectedFalseAlarms: judged.reduce((all, it) => all + falseAlarms(it.a.count, it.b.count), 0),
