@@ -32,11 +32,19 @@ describe("ABS-SGD on ten rows", () => {
     const policy = absSgd({ ...run, microBatch: 2 });
     const { commands, send } = drive(policy, { devices: hosts, rows: 10, parameters: 4 });
     expect(commands()).toEqual([pull(0), accumulate(0, 0, 2), pull(1), accumulate(1, 2, 2)]);
-    // The first freezes at once, and goes on until the other has.
-    expect(send(done(0))).toEqual([push(0, "gradient:0:0"), pull(0), accumulate(0, 4, 2, 1)]);
+    // The first freezes at once, and goes on until the other has, which is told to as well.
+    expect(send(done(0))).toEqual([
+      push(0, "gradient:0:0"),
+      pull(0),
+      accumulate(0, 4, 2, 1),
+      push(1, "gradient:1:0"),
+      pull(1),
+      accumulate(1, 6, 2, 1),
+    ]);
     expect(send(pushed(0))).toEqual([]);
-    expect(send(done(0))).toEqual([accumulate(0, 6, 2, 1, false)]);
-    expect(send(done(1))).toEqual([push(1, "gradient:1:0"), pull(1), accumulate(1, 8, 2, 1)]);
+    expect(send(done(0))).toEqual([accumulate(0, 8, 2, 1, false)]);
+    // It has come to the border, and is at the first micro-batch of its next sum.
+    expect(send(done(1))).toEqual([]);
     expect(send(pushed(1))).toEqual([
       blend(
         1,
@@ -45,11 +53,15 @@ describe("ABS-SGD on ten rows", () => {
         { global: 1 },
       ),
     ]);
-    // Both are in the middle of a micro-batch when the update is made.
-    expect(acts(send(blended(1)))).toEqual([rotate("global", "next")]);
-    expect(send(done(1))).toEqual([push(1, "gradient:1:1"), pull(1)]);
-    expect(send(pushed(1))).toEqual([]);
-    expect(send(done(0))).toEqual([push(0, "gradient:0:1"), pull(0)]);
+    // Both are in the middle of a micro-batch when the update is made, and freeze behind it.
+    expect(acts(send(blended(1)))).toEqual([
+      rotate("global", "next"),
+      push(0, "gradient:0:1"),
+      pull(0),
+      push(1, "gradient:1:1"),
+      pull(1),
+    ]);
+    expect(send(done(1), pushed(1), done(0))).toEqual([]);
     // Four rows of one, two of the other.
     expect(send(pushed(0))).toEqual([
       blend(

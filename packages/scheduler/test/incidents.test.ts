@@ -143,6 +143,18 @@ describe("ABS-SGD", () => {
     expect(state().devices.map(({ id }) => id)).toEqual([1]);
   });
 
+  it("takes everything back of a device that is lost before it comes to the border", () => {
+    const { send, state } = drive(policy, setup(20));
+    send(done(0), pushed(0));
+    // It was told to freeze behind what it is computing, and to go on.
+    const [reduction] = commandsOf([send(lost(1))], "blend");
+    expect(reduction?.terms.map(({ model }) => model)).toEqual(["global", "gradient:0:0"]);
+    expect(state().queue.returned).toEqual([
+      { epoch: 0, start: 2, count: 2 },
+      { epoch: 0, start: 6, count: 2 },
+    ]);
+  });
+
   it("lets a device that joins compute at once, but add nothing to the round under way", () => {
     const { send } = drive(policy, setup(40));
     send(done(0), pushed(0), done(1), pushed(1));
@@ -150,10 +162,16 @@ describe("ABS-SGD", () => {
     expect(send(joined(2))).toEqual([]);
     expect(acts(send(blended(1)))).toEqual([
       rotate("global", "next"),
+      push(0, "gradient:0:1"),
+      pull(0),
+      accumulate(0, 8, 2),
+      push(1, "gradient:1:1"),
+      pull(1),
+      accumulate(1, 10, 2),
       pull(2),
-      accumulate(2, 8, 2),
+      accumulate(2, 12, 2),
     ]);
-    expect(send(done(2))).toEqual([accumulate(2, 10, 2, 0, false)]);
+    expect(send(done(2))).toEqual([accumulate(2, 14, 2, 0, false)]);
     send(done(0), pushed(0), done(1));
     const [second] = commandsOf([send(pushed(1))], "blend");
     expect(second?.terms.map(({ model }) => model)).toEqual([
@@ -161,8 +179,11 @@ describe("ABS-SGD", () => {
       "gradient:0:1",
       "gradient:1:1",
     ]);
-    send(blended(2));
-    expect(send(done(2))).toEqual([push(2, "gradient:2:0"), pull(2), accumulate(2, 16, 2, 1)]);
+    expect(acts(send(blended(2))).slice(-3)).toEqual([
+      push(2, "gradient:2:0"),
+      pull(2),
+      accumulate(2, 20, 2, 1),
+    ]);
   });
 
   it("has nobody pull while a reduction is under way", () => {
@@ -177,10 +198,15 @@ describe("ABS-SGD", () => {
       blend(2, "next", { global: 1, "gradient:0:1": -0.05 }, { global: 1 }),
     ]);
     expect(send(lost(0))).toEqual([]);
+    expect(send(lost(2))).toEqual([]);
+    // Alone, it begins the round anew.
     expect(acts(send(blended(2)))).toEqual([
       rotate("global", "next"),
       pull(3),
       accumulate(3, 6, 2),
+      push(3, "gradient:3:0"),
+      pull(3),
+      accumulate(3, 8, 2, 1),
     ]);
   });
 
@@ -188,9 +214,14 @@ describe("ABS-SGD", () => {
     const { send, state } = drive(policy, setup(40));
     send(done(0), pushed(0), done(1), pushed(1));
     expect(send(finish)).toEqual([]);
-    expect(acts(send(blended(1)))).toEqual([rotate("global", "next")]);
-    expect(send(done(0))).toEqual([push(0, "gradient:0:1"), pull(0)]);
-    send(pushed(0), done(1));
+    expect(acts(send(blended(1)))).toEqual([
+      rotate("global", "next"),
+      push(0, "gradient:0:1"),
+      pull(0),
+      push(1, "gradient:1:1"),
+      pull(1),
+    ]);
+    send(done(0), pushed(0), done(1));
     expect(commandsOf([send(pushed(1))], "blend").length).toBe(1);
     expect(acts(send(blended(2)))).toEqual([rotate("global", "next"), evaluate(2)]);
     expect(state().trained).toBe(8);

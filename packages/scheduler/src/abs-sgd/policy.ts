@@ -1,4 +1,11 @@
-import type { BlendedEvent, DoneEvent, Policy, PolicyEvent, Transition } from "../contract.js";
+import type {
+  BlendedEvent,
+  DoneEvent,
+  Policy,
+  PolicyEvent,
+  RowRange,
+  Transition,
+} from "../contract.js";
 import {
   answering,
   checkedDevice,
@@ -14,7 +21,7 @@ import { resolve } from "./options.js";
 import type { AbsSgdOptions, Settings } from "./options.js";
 import { completeReduction, startReduction } from "./reduce.js";
 import { allRows, emptyAccumulator, giveBack, rowsPending } from "./state.js";
-import type { AbsSgdDevice, AbsSgdState } from "./state.js";
+import type { AbsSgdDevice, AbsSgdState, Accumulator } from "./state.js";
 import { allFrozen, allIdle, workOn } from "./work.js";
 
 type Step = Transition<AbsSgdState>;
@@ -40,8 +47,10 @@ type Step = Transition<AbsSgdState>;
  * that joins begins between two reductions and takes part from the next one on, so that its
  * gradients are one update old as well. Needs plain SGD.
  *
- * Queue depth: one micro-batch, so that the next border is near. A round is one update of the
- * global model, a step one micro-batch.
+ * Queue depth: one micro-batch of each sum, so that the next border is near: what is to be done at a
+ * border is said before the device comes to it, and it goes on with the next sum at once. Within a
+ * sum it waits for a message after each micro-batch, so where a micro-batch takes no longer than a
+ * message, a larger one is better. A round is one update of the global model, a step one micro-batch.
  *
  * Source: paper B (arXiv 2308.15164); micro-batches, the options, the end of the run, failures and
  * joining are ours.
@@ -139,19 +148,26 @@ function onDone(settings: Settings, state: AbsSgdState, event: DoneEvent): Step 
   const owes = ({ working }: AbsSgdDevice) => working.length > 0;
   const device = answering(state.devices, event.device, owes, "done");
   if (device === undefined) return [state, []];
-  const { filled, working } = device;
-  return carryOn(
-    settings,
-    withChanged(state, device.id, {
-      working: [],
-      filled: {
-        ...filled,
-        rows: [...filled.rows, ...working],
-        microBatches: filled.microBatches + 1,
-        seconds: filled.seconds + event.seconds,
-      },
-    }),
-  );
+  const { filled, frozen, freezing } = device;
+  const [rows = [], ...working] = device.working;
+  const change =
+    frozen !== null && freezing > 0
+      ? { freezing: freezing - 1, frozen: withMicroBatch(frozen, rows, event) }
+      : { filled: withMicroBatch(filled, rows, event) };
+  return carryOn(settings, withChanged(state, device.id, { working, ...change }));
+}
+
+function withMicroBatch(
+  sum: Accumulator,
+  rows: readonly RowRange[],
+  { seconds }: DoneEvent,
+): Accumulator {
+  return {
+    ...sum,
+    rows: [...sum.rows, ...rows],
+    microBatches: sum.microBatches + 1,
+    seconds: sum.seconds + seconds,
+  };
 }
 
 function onBlended(settings: Settings, state: AbsSgdState, { id }: BlendedEvent): Step {
@@ -192,6 +208,7 @@ function freshDevice(device: CheckedDevice): AbsSgdDevice {
     filling: 0,
     filled: emptyAccumulator,
     working: [],
+    freezing: 0,
     frozen: null,
     pushes: 0,
     lost: false,

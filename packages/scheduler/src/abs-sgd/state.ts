@@ -15,11 +15,16 @@ export interface Accumulator {
 export interface AbsSgdDevice extends CheckedDevice {
   /** Which of its two accumulators is being filled. */
   readonly filling: 0 | 1;
-  /** (G_i, m_i), without the micro-batch in flight. */
+  /** (G_i, m_i), without the micro-batches in flight. */
   readonly filled: Accumulator;
-  /** The micro-batch in flight, empty if there is none. */
-  readonly working: readonly RowRange[];
-  /** (S_i, c_i) of this round, null before it freezes; empty if it has nothing to add. */
+  /** The micro-batches in flight, in the order in which they were given. */
+  readonly working: readonly (readonly RowRange[])[];
+  /** How many of them, the first ones, belong to the frozen sum. */
+  readonly freezing: number;
+  /**
+   * (S_i, c_i) of this round, without micro-batches in flight; null before it freezes, empty if it
+   * has nothing to add.
+   */
   readonly frozen: Accumulator | null;
   /** Pushes that it hasn't answered. */
   readonly pushes: number;
@@ -55,7 +60,7 @@ export function accumulatorsOf({
 
 /** Rows that the device was given and that are in no update that is made or under way. */
 export function rowsPending({ filled, working }: AbsSgdDevice): readonly RowRange[] {
-  return [...filled.rows, ...working];
+  return [...filled.rows, ...working.flat()];
 }
 
 /** Takes all back that the devices have of these. */

@@ -1,7 +1,8 @@
 /**
  * What each device does at its micro-batch borders: it freezes its sum if a round waits for it, and
- * goes on computing. One micro-batch is outstanding at a device: a second one in its queue would
- * put off the next border, and with it everybody's reduction.
+ * goes on computing. It is told so while the micro-batch is in flight, with the first one of the
+ * next sum, which it has to compute in any case. Of a sum one micro-batch is outstanding: a second
+ * one in the device's queue would put off the next border, and with it everybody's reduction.
  */
 import type { Command, Transition } from "../contract.js";
 import { sum } from "../common/numbers.js";
@@ -10,15 +11,16 @@ import type { Settings } from "./options.js";
 import { accumulatorsOf, emptyAccumulator } from "./state.js";
 import type { AbsSgdDevice, AbsSgdState } from "./state.js";
 
-/** Freezes and gives work, wherever a device stands at a border. */
+/** Freezes and gives work, wherever there is any to do at a device's next border. */
 export function workOn(settings: Settings, state: AbsSgdState): Transition<AbsSgdState> {
   const commands: Command[] = [];
   let current = state;
   for (const { id } of state.devices) {
     const device = current.devices.find((candidate) => candidate.id === id);
-    if (device === undefined || device.lost || device.working.length > 0) continue;
+    if (device === undefined || device.lost) continue;
     const frozen = freezes(current, device) ? freeze(current, device, commands) : device;
     current = replace(current, frozen);
+    if (isFilling(frozen)) continue;
     // What is rotated when a reduction is done must not be being pulled.
     if (!mayGive(settings, current) || (isBehind(current, frozen) && current.reducing !== null))
       continue;
@@ -39,8 +41,14 @@ export function allIdle({ devices }: AbsSgdState): boolean {
   return devices.every(({ working, pushes }) => working.length === 0 && pushes === 0);
 }
 
-function freezes({ reducing, pausing }: AbsSgdState, { frozen, filled }: AbsSgdDevice): boolean {
-  return reducing === null && !pausing && frozen === null && filled.microBatches > 0;
+/** Whether the sum that the device fills has a micro-batch in flight. */
+function isFilling({ working, freezing }: AbsSgdDevice): boolean {
+  return working.length > freezing;
+}
+
+function freezes({ reducing, pausing }: AbsSgdState, device: AbsSgdDevice): boolean {
+  const isEmpty = device.filled.microBatches === 0 && !isFilling(device);
+  return reducing === null && !pausing && device.frozen === null && !isEmpty;
 }
 
 /** `(S_i, c_i) <- (G_i, m_i); (G_i, m_i) <- 0`, which from now on is computed at the new model. */
@@ -54,6 +62,7 @@ function freeze(state: AbsSgdState, device: AbsSgdDevice, commands: Command[]): 
     filling: filling === 0 ? 1 : 0,
     filled: { ...emptyAccumulator, at: state.rounds },
     frozen: filled,
+    freezing: device.working.length,
     pushes: device.pushes + 1,
   };
 }
@@ -62,7 +71,7 @@ function mayGive({ maxSteps }: Settings, state: AbsSgdState): boolean {
   const given = sum(
     state.devices,
     ({ filled, frozen, working }) =>
-      filled.microBatches + (frozen?.microBatches ?? 0) + (working.length > 0 ? 1 : 0),
+      filled.microBatches + (frozen?.microBatches ?? 0) + working.length,
   );
   return (
     !state.pausing &&
@@ -103,7 +112,10 @@ function give(
   });
   const begun = behind ? { filled: { ...filled, at: rounds } } : {};
   const late = behind && rounds > 0 ? { frozen: emptyAccumulator } : {};
-  return replace({ ...state, queue }, { ...device, ...begun, ...late, working: rows });
+  return replace(
+    { ...state, queue },
+    { ...device, ...begun, ...late, working: [...device.working, rows] },
+  );
 }
 
 function replace(state: AbsSgdState, changed: AbsSgdDevice): AbsSgdState {
