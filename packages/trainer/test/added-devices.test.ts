@@ -12,6 +12,7 @@ import {
 } from "../src/index.js";
 import { expectEachRowOnce, expectReplayed, isType, ROWS, runOf } from "./incidents.js";
 import { mortalWorker } from "./mortal.js";
+import { syntheticRows } from "./synthetic.js";
 
 const nobody = { devices: [], method: "close", call: 1, end: "throw" } as const;
 const [cpu] = parseDevices("cpu") as [DeviceSpec];
@@ -86,7 +87,12 @@ test.each(kinds)(
       async (control) => {
         added = await Promise.all([control.add(cpu), control.add(slow)]);
       },
-      { kernels: kernels as "plain" | "wasm" | "native", rule: { name: "adagrad", epsilon: 1e-8 } },
+      {
+        kernels: kernels as "plain" | "wasm" | "native",
+        rule: { name: "adagrad", epsilon: 1e-8 },
+        // Some parts for each.
+        evaluation: syntheticRows(1000, { seed: 3 }),
+      },
     );
     expect(added).toEqual([1, 2]);
     const { result } = run;
@@ -97,8 +103,8 @@ test.each(kinds)(
     ]);
     for (const { rows, usage } of result.devices) {
       expect(rows).toBeGreaterThan(0);
-      // Each has done its part of evaluations and merges.
       expect(usage!.merging).toBeGreaterThan(0);
+      expect(usage!.evaluating).toBeGreaterThan(0);
     }
     expect(await run.replayed()).toEqual(result.parameters);
   },

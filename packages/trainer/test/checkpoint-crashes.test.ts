@@ -94,8 +94,8 @@ test(
 describe("where nothing more can be written", () => {
   /** What the program says of checkpoints of a size, where files may have so many KiB. */
   async function write(at: string, first: number, hidden: number, limit: number): Promise<Said[]> {
-    const arguments_ = [process.execPath, program, at, String(first), "1", String(hidden)];
-    const child = spawn("bash", ["-c", `ulimit -f ${limit}; exec "$@"`, "bash", ...arguments_], {
+    const command = [process.execPath, program, at, String(first), "1", String(hidden)];
+    const child = spawn("bash", ["-c", `ulimit -f ${limit}; exec "$@"`, "bash", ...command], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const said: Said[] = [];

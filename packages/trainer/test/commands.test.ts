@@ -36,7 +36,11 @@ async function runBoth(
     workerUrl: mortalWorker(fate),
   });
   const reference = referenceExecutor(options);
-  await coordinate(policy, { devices: [], rows: rows.rows, parameters: 0 }, reference);
+  await coordinate(
+    policy,
+    policy.start({ devices: [], rows: rows.rows, parameters: 0 }),
+    reference,
+  );
   return { actual: parameters, expected: reference.global() };
 }
 

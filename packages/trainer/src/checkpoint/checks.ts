@@ -29,11 +29,12 @@ function that<T>(holds: (value: unknown) => boolean, expected: string): Check<T>
   };
 }
 
-/** A whole number from `least` (default 0), exact. */
-export function count(least = 0): Check<number> {
+/** A whole number from `least` to `most`, exact. */
+export function count(least = 0, most = Number.MAX_SAFE_INTEGER): Check<number> {
+  const upTo = most === Number.MAX_SAFE_INTEGER ? "" : ` and at most ${most}`;
   return that(
-    (value) => Number.isSafeInteger(value) && Number(value) >= least,
-    `a whole number of at least ${least}`,
+    (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+    `a whole number of at least ${least}${upTo}`,
   );
 }
 

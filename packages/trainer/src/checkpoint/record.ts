@@ -10,6 +10,7 @@ import {
 import type { DeviceInfo, ModelName } from "@heterosgd/scheduler";
 import type { KernelsDescription } from "../device/device-kernels.js";
 import { TrainerError } from "../errors.js";
+import type { PatienceState } from "../run/stop-rules.js";
 import {
   amount,
   boolean,
@@ -43,13 +44,6 @@ export interface CheckpointDevice {
 export interface EventsPosition {
   readonly bytes: number;
   readonly lines: number;
-}
-
-/** How many evaluations have brought no new best, for `Patience`. */
-export interface PatienceState {
-  /** Null before the first. */
-  readonly best: number | null;
-  readonly without: number;
 }
 
 export interface Fingerprints {
@@ -98,6 +92,8 @@ export interface CheckpointRecord {
 
 /** More is no model that fits any machine, and sizes stay exact. */
 const MOST_ELEMENTS = 2 ** 44;
+/** They are counted in 32 bits. */
+const MOST_UPDATES = 2 ** 31 - 1;
 const MOST_DEVICES = 100_000;
 const MOST_MODELS = 1000;
 
@@ -167,7 +163,7 @@ const recordMembers: Check<CheckpointRecord> = members({
   seed: wholeNumber,
   trainRows: size,
   evaluationRows: count(),
-  models: listOf(members({ name: modelName, updates: count() }), MOST_MODELS),
+  models: listOf(members({ name: modelName, updates: count(0, MOST_UPDATES) }), MOST_MODELS),
   devices: listOf(deviceCheck, MOST_DEVICES),
   executor: json,
   rows: count(),

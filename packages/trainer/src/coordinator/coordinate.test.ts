@@ -33,7 +33,7 @@ test("commands go to the executor, events to the policy, reports to the observer
   const seen: string[] = [];
   const reason = await coordinate(
     threeSteps,
-    { devices: [{ id: 0, maxBatchRows: 1 }], rows: 3, parameters: 1 },
+    threeSteps.start({ devices: [{ id: 0, maxBatchRows: 1 }], rows: 3, parameters: 1 }),
     {
       execute: (command) => executed.push(command),
       next: async (): Promise<PolicyEvent> => ({

@@ -2,16 +2,17 @@ import type {
   Command,
   Policy,
   PolicyEvent,
-  PolicySetup,
   Report,
   StopReason,
+  Transition,
 } from "@heterosgd/scheduler";
 import type { Executor } from "./executor.js";
 
 export interface CoordinateObserver {
   /** Every event, before the policy sees it. */
   readonly onEvent?: (event: PolicyEvent) => void;
-  readonly onCommand?: (command: Command) => void;
+  /** Every command, before it is carried out, with the state of the transition that it belongs to. */
+  readonly onCommand?: (command: Command, state: unknown) => void;
   readonly onReport?: (report: Report) => void;
 }
 
@@ -19,18 +20,19 @@ export interface CoordinateObserver {
  * The whole runtime in one loop: events in, policy, commands out. It knows no algorithm and no
  * device.
  *
+ * @param begin - what the policy starts or resumes with.
  * @returns why the policy stopped.
  */
 export async function coordinate<State>(
   policy: Policy<State>,
-  setup: PolicySetup,
+  begin: Transition<State>,
   executor: Executor,
   observer: CoordinateObserver = {},
 ): Promise<StopReason> {
-  let [state, commands] = policy.start(setup);
+  let [state, commands] = begin;
   for (;;) {
     for (const command of commands) {
-      observer.onCommand?.(command);
+      observer.onCommand?.(command, state);
       if (command.type === "stop") return command.reason;
       if (command.type === "report") observer.onReport?.(command.report);
       else executor.execute(command);

@@ -3,12 +3,13 @@
  * its queue at once; answers come back as events in the order in which they arrive.
  */
 import type { MetricSums } from "@heterosgd/model";
-import { sliceFor } from "@heterosgd/merge";
+import { sliceFor, type Slice } from "@heterosgd/merge";
 import {
   countRows,
   largestLearningRate,
   type AccumulateCommand,
   type BlendCommand,
+  type CheckpointCommand,
   type DeviceId,
   type EvaluateCommand,
   type JoinedEvent,
@@ -30,6 +31,7 @@ import type { AddedDevice } from "./open-devices.js";
 import type { PaceLimits } from "./pace.js";
 import { createPermutations } from "./permutations.js";
 import { repliesOf } from "./replies.js";
+import { noSnapshots, type Snapshots } from "./snapshots.js";
 import { createStepGroups, type StepRequest } from "./step-groups.js";
 
 export interface DeviceExecutorOptions {
@@ -44,6 +46,8 @@ export interface DeviceExecutorOptions {
   /** Rows that a device evaluates in one call. */
   readonly evaluationChunk: number;
   readonly onEvaluated: (id: number, sums: MetricSums) => void;
+  /** Where checkpoints' models go. Default: nowhere. */
+  readonly snapshots?: Snapshots | undefined;
   /** How long devices may take to answer. */
   readonly pace?: PaceLimits | undefined;
   /**
@@ -74,7 +78,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
   const names = devices.map(({ name }) => name);
   const replies = names.map(repliesOf);
   const usage: (DeviceUsage | null)[] = devices.map(() => null);
-  const { onLost = tellAndHandOn } = options;
+  const { onLost = tellAndHandOn, snapshots = noSnapshots } = options;
   const calls = createDeviceCalls({
     devices,
     pace: options.pace,
@@ -177,6 +181,33 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     });
   }
 
+  /** Has the devices copy the models, each a part of all; whoever writes them does so meanwhile. */
+  function checkpoint({ models: names }: CheckpointCommand): void {
+    const into = snapshots.begin(names);
+    if (into === null) return events.push({ type: "checkpointed" });
+    const copies = names.map((name, i) => ({ model: models.slot(name), into: into[i]! }));
+    shareOut(() => {
+      const shards = calls.living();
+      let unfinished = shards.length;
+      const give = (id: DeviceId, slice: Slice): void =>
+        calls.send(id, {
+          work: async (device) => replies[id]!.usage(await device.copy({ copies, ...slice })),
+          answer(spent) {
+            usage[id] = spent;
+            unfinished--;
+            if (unfinished > 0) return;
+            void snapshots.taken(
+              names.map((name) => models.memory(name).updates[0]!),
+              null,
+            );
+            events.push({ type: "checkpointed" });
+          },
+          lost: () => shareOut(() => give(calls.living()[0]!, slice)),
+        });
+      shards.forEach((id, i) => give(id, sliceFor(i, shards.length, options.modelLength)));
+    });
+  }
+
   function evaluate({ id }: EvaluateCommand): void {
     shareOutEvaluation(calls, {
       replies: (device) => replies[device]!,
@@ -247,7 +278,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       case "evaluate":
         return shareOut(() => evaluate(command));
       case "checkpoint":
-        return events.push({ type: "checkpointed" });
+        return checkpoint(command);
     }
   }
 

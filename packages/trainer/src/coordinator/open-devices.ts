@@ -12,7 +12,7 @@ import {
   ownModelCounts,
   takeSharedModels,
 } from "./device-models.js";
-import type { ModelTable } from "./model-table.js";
+import { ownerOf, type ModelTable } from "./model-table.js";
 import { checkOpened } from "./replies.js";
 
 const OPEN_TIMEOUT_MS = 300_000;
@@ -52,6 +52,8 @@ export interface OpenDevices {
     kernels: KernelsDescription,
     names: readonly ModelName[],
   ): Promise<AddedDevice>;
+  /** Has the devices that own these models take over what was written to them. */
+  refresh(names: readonly ModelName[]): Promise<void>;
   /** Closes every device that is still there, and waits for its worker to end. */
   close(): Promise<void>;
 }
@@ -138,6 +140,13 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
           throw error;
         } finally {
           beingOpened.delete(device);
+        }
+      },
+      async refresh(changed) {
+        for (const name of changed) {
+          const owner = ownerOf(name);
+          if (owner === null) continue;
+          await devices[owner]!.call(OPEN_TIMEOUT_MS, (api) => api.refresh(models.slot(name)));
         }
       },
       close: async () =>

@@ -124,6 +124,17 @@ export interface BlendCall {
   readonly journal: BlendJournal | null;
 }
 
+/** Elements `start` (inclusive) to `end` (exclusive) of every array of some models. */
+export interface CopyCall {
+  /** Each model, which is readable, and the memory that it is copied to, as large as its own. */
+  readonly copies: readonly {
+    readonly model: number;
+    readonly into: Pick<ModelMemory, "parameters" | "state">;
+  }[];
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface EvaluateCall {
   readonly model: number;
   /** Rows of the evaluation set, in file order. */
@@ -181,6 +192,8 @@ export interface DeviceApi {
   refresh(model: number): Promise<void>;
   apply(call: ApplyCall): Promise<DeviceUsage>;
   blend(call: BlendCall): Promise<DeviceUsage>;
+  /** Copies a part of models into other memory. */
+  copy(call: CopyCall): Promise<DeviceUsage>;
   evaluate(call: EvaluateCall): Promise<EvaluateReply>;
   /** Ends the device's work and gives its memory back; the worker then ends by itself. */
   close(): Promise<DeviceUsage | null>;

@@ -198,6 +198,17 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
       return stopwatch.usage();
     },
 
+    copy: async ({ copies, start, end }) => {
+      await timed("merging", () => {
+        for (const { model: slot, into } of copies) {
+          const { parameters, state } = memory(slot);
+          into.parameters.set(parameters.subarray(start, end), start);
+          into.state.forEach((array, i) => array.set(state[i]!.subarray(start, end), start));
+        }
+      });
+      return stopwatch.usage();
+    },
+
     evaluate: async (call) => {
       const sums = await timed("evaluating", () =>
         handicapped(() => evaluateRows(opened(), forKernels(call.model).parameters, call)),

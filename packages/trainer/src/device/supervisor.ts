@@ -145,6 +145,7 @@ function methodsOf(remote: RemoteDevice): RemoteDevice {
     refresh: remote.refresh,
     apply: remote.apply,
     blend: remote.blend,
+    copy: remote.copy,
     evaluate: remote.evaluate,
     close: remote.close,
   };

@@ -77,7 +77,7 @@ export async function replay(options: ReplayOptions): Promise<Float32Array> {
   const present = devices.map(({ id }) => id);
   await coordinate(
     policy,
-    setup,
+    policy.start(setup),
     createReplayExecutor({ hosts, present, models, modelLength, permutations, events }),
   );
   const parameters = models.memory("global").parameters.slice();

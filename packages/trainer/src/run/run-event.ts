@@ -50,6 +50,36 @@ export interface StartRecord {
   readonly nativeUnavailable?: string | null;
 }
 
+/** The run goes on from a checkpoint: what follows is as if it had come straight after it. */
+export interface ResumeRecord extends Omit<StartRecord, "type"> {
+  readonly type: "resume";
+  /** The checkpoint's folder, such as `step-100`, and how far the run had come. */
+  readonly checkpoint: string;
+  readonly step: number;
+  readonly rows: number;
+  readonly merges: number;
+  /** Whether it goes on as it would have done; else on other devices. */
+  readonly exact: boolean;
+}
+
+/** A checkpoint is on the disk. */
+export interface SavedRecord {
+  readonly type: "saved";
+  readonly checkpoint: string;
+  readonly step: number;
+  readonly bytes: number;
+  /** Time that writing it took, beside training. */
+  readonly seconds: number;
+  /** Why older checkpoints could not be removed; null where they could. */
+  readonly notRemoved: string | null;
+}
+
+/** A checkpoint could not be written. */
+export interface NotSavedRecord {
+  readonly type: "not-saved";
+  readonly reason: string;
+}
+
 /** A device has joined. What the policy need not know is there if it was not named at the start. */
 export interface JoinedRecord extends JoinedEvent {
   readonly name?: string;
@@ -103,7 +133,17 @@ export interface EndRecord {
 export type RunEvent = {
   /** Seconds since the run began. */
   readonly at: number;
-} & (StartRecord | RecordedEvent | RetryFailedRecord | Report | EvaluationRecord | EndRecord);
+} & (
+  | StartRecord
+  | ResumeRecord
+  | RecordedEvent
+  | RetryFailedRecord
+  | Report
+  | EvaluationRecord
+  | SavedRecord
+  | NotSavedRecord
+  | EndRecord
+);
 
 /** An event before it is known when it happens. */
 export type UndatedEvent = RunEvent extends infer Event

@@ -16,16 +16,32 @@ export interface StopRules {
   readonly patience?: Patience;
 }
 
+/** How many evaluations have brought no new best. */
+export interface PatienceState {
+  /** Null before the first. */
+  readonly best: number | null;
+  readonly without: number;
+}
+
+/** Looks at one evaluation after another. */
+export interface StopWatch {
+  /** Why the run is to end after this one, null to go on. */
+  look(metrics: Metrics): StopReason | null;
+  state(): PatienceState;
+}
+
 /**
- * Looks at one evaluation after another, and says when a run is to end.
+ * Says when a run is to end.
  *
+ * @param since - where an earlier part of the run has come to.
  * @throws TrainerError BAD_OPTION if a cut-off is none of the run's, or the patience not a whole
  * number of at least 1.
  */
 export function createStopRules(
   { target, patience }: StopRules,
   cutoffs: readonly number[],
-): (metrics: Metrics) => StopReason | null {
+  since: PatienceState = { best: null, without: 0 },
+): StopWatch {
   const watched = patience?.metric ?? target ?? { metric: "P", k: cutoffs[0] ?? 1 };
   if (target !== undefined) requireCutoff(target, cutoffs);
   if (patience !== undefined) {
@@ -38,14 +54,16 @@ export function createStopRules(
     }
     requireCutoff({ ...watched, atLeast: 0 }, cutoffs);
   }
-  let best = -Infinity;
-  let without = 0;
-  return (metrics) => {
-    if (target !== undefined && metricValue(metrics, target) >= target.atLeast) return "target";
-    if (patience === undefined) return null;
-    const value = metricValue(metrics, { ...watched, atLeast: 0 });
-    without = value > best ? 0 : without + 1;
-    best = Math.max(best, value);
-    return without >= patience.evaluations ? "patience" : null;
+  let { best, without } = since;
+  return {
+    look(metrics) {
+      if (target !== undefined && metricValue(metrics, target) >= target.atLeast) return "target";
+      if (patience === undefined) return null;
+      const value = metricValue(metrics, { ...watched, atLeast: 0 });
+      without = best === null || value > best ? 0 : without + 1;
+      best = Math.max(best ?? value, value);
+      return without >= patience.evaluations ? "patience" : null;
+    },
+    state: () => ({ best, without }),
   };
 }

@@ -43,6 +43,8 @@ export interface Tally {
   rows(): number;
   /** Merges and rounds. */
   merges(): number;
+  /** Updates of all devices that merges and rounds have reported. */
+  steps(): number;
   event(event: RecordedEvent | RetryFailedRecord): void;
   report(report: Report): void;
   summary(usage: readonly (DeviceUsage | null)[]): DeviceSummary[];
@@ -83,12 +85,24 @@ interface NamedDevice {
   readonly kernels: string;
 }
 
-/** @param devices - by id, those of which it is known that they will join too. */
-export function createTally(devices: readonly NamedDevice[]): Tally {
+/** How far a run had come when it was resumed. */
+export interface Earlier {
+  readonly rows: number;
+  readonly merges: number;
+  readonly steps: number;
+}
+
+/**
+ * @param devices - by id, those of which it is known that they will join too.
+ * @param earlier - counts in totals, but for no device.
+ */
+export function createTally(
+  devices: readonly NamedDevice[],
+  earlier: Earlier = { rows: 0, merges: 0, steps: 0 },
+): Tally {
   const counters: Counters[] = [];
   for (const device of devices) enter(device, null);
-  let rows = 0;
-  let merges = 0;
+  let { rows, merges, steps } = earlier;
 
   function enter({ name, kernels }: NamedDevice, replaces: DeviceId | null): void {
     counters.push({
@@ -124,6 +138,7 @@ export function createTally(devices: readonly NamedDevice[]): Tally {
   return {
     rows: () => rows,
     merges: () => merges,
+    steps: () => steps,
     event(event) {
       if (event.type === "lost") counters[event.device]!.lost = event.reason;
       if (event.type === "retry-failed") {
@@ -145,6 +160,7 @@ export function createTally(devices: readonly NamedDevice[]): Tally {
       if (report.type === "epoch") return;
       merges++;
       for (const { device, updates, nextBatchRows, weight } of report.devices) {
+        steps += updates;
         counters[device]!.updates += updates;
         counters[device]!.batchRows = nextBatchRows;
         weigh(device, weight);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   defaultCutoffs,
   initialise,
@@ -8,14 +9,17 @@ import {
   type ModelShape,
   type UpdateRule,
 } from "@heterosgd/model";
-import type { DeviceInfo, Policy, StopReason } from "@heterosgd/scheduler";
+import type { ModelName, Policy, StopReason } from "@heterosgd/scheduler";
 import type { Dataset } from "@heterosgd/sparse";
+import type { Checkpoint } from "../checkpoint/open-checkpoint.js";
+import type { CheckpointDevice } from "../checkpoint/record.js";
+import { startWriter } from "../checkpoint/writer-thread.js";
 import { coordinate } from "../coordinator/coordinate.js";
 import { createDeviceExecutor, type DeviceExecutor } from "../coordinator/device-executor.js";
 import { LONGEST_DELAY_MS } from "../device/supervisor.js";
 import { openDevices, type OpenDevices } from "../coordinator/open-devices.js";
 import type { ReplacementLimits } from "../coordinator/replacements.js";
-import type { DeviceSpec } from "../device/device-spec.js";
+import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
 import { controlDevices, replacementLimits, type DeviceControlOptions } from "./device-control.js";
@@ -23,13 +27,20 @@ import { deviceInfo } from "./device-info.js";
 import { requireOptimizer } from "./algorithm-fit.js";
 import { batchLimits, bufferRows } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
+import {
+  requireCheckpointOptions,
+  type Checkpointer,
+  type CheckpointOptions,
+} from "./checkpointer.js";
 import { chooseKernels, type ChosenKernels, type KernelsOptions } from "./choose-kernels.js";
 import { allFinite, diverged } from "./finite.js";
 import { noDevices } from "./no-devices.js";
+import { loadModels, resumeWith, resumptionOf, type Resumption } from "./resume.js";
 import type { RunEvent, UndatedEvent } from "./run-event.js";
+import { beginning, createSaving, earlierPart } from "./saving.js";
 import { keepSalvage } from "./salvage.js";
-import { createTally, recordedBy, type DeviceSummary, type Tally } from "./tally.js";
-import { createStopRules, type StopRules } from "./stop-rules.js";
+import { createTally, type DeviceSummary, type Tally } from "./tally.js";
+import { createStopRules, type StopRules, type StopWatch } from "./stop-rules.js";
 
 export interface TrainOptions extends KernelsOptions, StopRules, DeviceControlOptions {
   readonly train: Dataset<SharedArrayBuffer>;
@@ -55,8 +66,16 @@ export interface TrainOptions extends KernelsOptions, StopRules, DeviceControlOp
   /** Winds up when aborted: what is trained is merged, evaluated and returned. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
-  /** Where the entry of the devices' workers lies, if not beside this module. */
+  /** Where checkpoints go, and when; left out: there are none. */
+  readonly checkpoints?: CheckpointOptions;
+  /**
+   * What the run goes on from, in place of a start. On the very same devices it goes on as it would have
+   * done; on others with the global model and what is left to do.
+   */
+  readonly resume?: Checkpoint;
+  /** Where the entries of the workers lie, if not beside this module. */
   readonly workerUrl?: URL;
+  readonly checkpointWorkerUrl?: URL;
 }
 
 export interface TrainResult {
@@ -66,7 +85,7 @@ export interface TrainResult {
   /** Of the last evaluation, which is of these parameters; null where nothing is evaluated. */
   readonly metrics: Metrics | null;
   readonly devices: readonly DeviceSummary[];
-  /** Rows trained on, over all epochs. */
+  /** Rows trained on, over all epochs; as are the seconds, over all parts of a resumed run. */
   readonly rows: number;
   readonly seconds: number;
 }
@@ -79,7 +98,7 @@ export interface TrainResult {
  *
  * @throws TrainerError NO_DEVICES (fewer than `minDevices` are left; the first loss is the cause),
  * DIVERGED, DATA_MISMATCH, BAD_OPTION (the target's cut-off is none of the metrics', the
- * algorithm takes plain SGD only),
+ * algorithm takes plain SGD only), CHECKPOINT_MISMATCH and what `Checkpoint.load` throws,
  * KERNELS_UNAVAILABLE or DEVICE_SPEC (the kernels that are asked for can't be had), or what a device
  * reported when it could not be opened. `salvageOf(error)` has the last merged model.
  */
@@ -94,11 +113,21 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   if (evaluation !== null) requireFit("evaluation set", evaluation, shape);
   requireOptimizer(options.policy, rule);
   const limits = replacementLimits(options, specs.length);
-  const stopAfter = createStopRules(options, cutoffs);
+  if (options.checkpoints !== undefined) requireCheckpointOptions(options.checkpoints);
+  const stop = createStopRules(options, cutoffs, options.resume?.record.patience);
   const began = performance.now();
   const { maxBatchRows } = options.policy;
   const infos = specs.map((spec, id) => deviceInfo(id, maxBatchRows, spec));
   const chosen = chooseKernels(specs, options);
+  const devices = specs.map((spec, id): CheckpointDevice => ({
+    spec: formatDevice(spec),
+    runs: chosen.devices[id]!,
+    info: infos[id]!,
+    isThere: true,
+  }));
+  const resumption =
+    options.resume === undefined ? null : resumptionOn(options.resume, options, devices);
+  const names = options.policy.models(infos);
   const open = await openDevices({
     devices: specs,
     kernels: chosen.devices,
@@ -108,14 +137,16 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     evaluation: evaluation?.buffer ?? null,
     limits: batchLimits(bufferRows(options.policy, rows, evaluation), [rows, evaluation]),
     cutoffs,
-    models: options.policy.models(infos),
+    models: names,
     workerUrl: options.workerUrl,
   });
   const tally = createTally(
     open.devices.map(({ name }, id) => ({ name, kernels: open.kernels[id]! })),
+    earlierPart(resumption),
   );
   try {
-    return await trainOn({ open, chosen, infos, tally, limits, stopAfter, began }, options);
+    const run = { open, names, chosen, devices, resumption, tally, limits, stop, began };
+    return await trainOn(run, options);
   } catch (error) {
     keepSalvage(error, open.models.memory("global").parameters, tally);
     throw error;
@@ -127,30 +158,65 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
 /** What a run has once its devices are open. */
 interface Run {
   readonly open: OpenDevices;
+  /** All models that there are. */
+  readonly names: readonly ModelName[];
   readonly chosen: ChosenKernels;
-  readonly infos: readonly DeviceInfo[];
+  readonly devices: readonly CheckpointDevice[];
+  readonly resumption: Resumption | null;
   readonly tally: Tally;
   readonly limits: ReplacementLimits;
-  readonly stopAfter: ReturnType<typeof createStopRules>;
+  readonly stop: StopWatch;
   readonly began: number;
 }
 
+/** On real devices all goes on as it would have done if none has been lost or added since the start. */
+function resumptionOn(
+  checkpoint: Checkpoint,
+  options: TrainOptions,
+  devices: readonly CheckpointDevice[],
+): Resumption {
+  return resumptionOf(
+    checkpoint,
+    options,
+    (record, counted) =>
+      record.executor === null &&
+      counted.length === devices.length &&
+      isDeepStrictEqual(record.devices, devices),
+  );
+}
+
 async function trainOn(
-  { open, chosen, infos, tally, limits, stopAfter, began }: Run,
+  { open, names, chosen, devices, resumption, tally, limits, stop, began }: Run,
   options: TrainOptions,
 ): Promise<TrainResult> {
   const { train: rows, evaluation, shape, policy, seed } = options;
   const layout = parameterLayout(shape);
   const evaluationRows = evaluation?.rows ?? 0;
-  const seconds = () => (performance.now() - began) / 1000;
+  const earlier = earlierPart(resumption);
+  const seconds = () => earlier.seconds + (performance.now() - began) / 1000;
   const emit = (event: UndatedEvent) => options.onEvent?.({ at: seconds(), ...event });
   const global = () => open.models.memory("global").parameters;
-  initialise(layout, global(), seed, {
-    rowNorm: rowNorm(rows.features),
-    scale: options.initialScale ?? 1,
-  });
+  const infos = devices.map(({ info }) => info);
+  if (resumption === null) {
+    initialise(layout, global(), seed, {
+      rowNorm: rowNorm(rows.features),
+      scale: options.initialScale ?? 1,
+    });
+  } else {
+    await open.refresh(await loadModels(resumption, open.models, names));
+  }
 
-  let metrics: Metrics | null = null;
+  const { known, checkpointer, observer } = createSaving({
+    run: options,
+    resumption,
+    tally,
+    stop,
+    devices,
+    seconds,
+    emit,
+    save: () => executor.post({ type: "save" }),
+    start: (setup) => startWriter(setup, options.checkpointWorkerUrl),
+  });
   const executor = createDeviceExecutor({
     devices: open.devices,
     models: open.models,
@@ -160,12 +226,14 @@ async function trainOn(
     evaluationRows,
     evaluationChunk: evaluationChunk(evaluationRows, infos.length, policy.maxBatchRows),
     pace: options.pace,
+    snapshots: checkpointer ?? undefined,
     onLost: (loss) => control.lost(loss),
     onEvaluated(_, sums) {
       if (evaluation === null) return;
-      metrics = metricsOf(sums);
+      const metrics = metricsOf(sums);
+      known.evaluated(metrics);
       emit({ type: "evaluation", rows: tally.rows(), metrics });
-      const reason = stopAfter(metrics);
+      const reason = stop.look(metrics);
       if (reason !== null) executor.post({ type: "finish", reason });
     },
   });
@@ -185,7 +253,7 @@ async function trainOn(
     options,
   );
   emit({
-    type: "start",
+    ...beginning(resumption),
     algorithm: policy.name,
     seed,
     shape,
@@ -202,44 +270,65 @@ async function trainOn(
     nativeUnavailable: chosen.nativeUnavailable,
   });
 
-  const stopWatching = finishOn(options, executor);
+  const stopWatching = finishOn(options, earlier.seconds, executor);
+  const stopSaving = saveEvery(options.checkpoints?.everySeconds, checkpointer);
   try {
     options.onReady?.({ add: (device) => control.add(device) });
     const setup = { devices: infos, rows: rows.rows, parameters: layout.parameterCount };
-    const reason = await coordinate(policy, setup, executor, recordedBy(tally, emit));
+    const begin = resumption === null ? policy.start(setup) : resumeWith(policy, resumption, infos);
+    const reason = await coordinate(policy, begin, executor, observer);
+    if (allFinite(global())) await checkpointer?.finish(open.models.memory, null);
     if (reason === "devices") {
       const needed = limits.minDevices;
       throw noDevices("train", executor.losses(), { devices: left, needed });
     }
     // The last updates have shown in no loss.
     if (!allFinite(global())) throw diverged();
-    const devices = tally.summary(executor.usage());
-    emit({ type: "end", reason, devices });
+    const summary = tally.summary(executor.usage());
+    emit({ type: "end", reason, devices: summary });
     return {
       reason,
       parameters: global(),
-      metrics,
-      devices,
+      metrics: known.metrics(),
+      devices: summary,
       rows: tally.rows(),
       seconds: seconds(),
     };
   } finally {
     stopWatching();
+    stopSaving();
     control.stop();
+    await checkpointer?.close();
   }
 }
 
+/** Asks for a checkpoint every so often; returns how to stop that. */
+function saveEvery(
+  everySeconds: number | undefined,
+  checkpointer: Checkpointer | null,
+): () => void {
+  if (everySeconds === undefined || checkpointer === null) return () => undefined;
+  const delay = Math.min(everySeconds * 1000, LONGEST_DELAY_MS);
+  const timer = setInterval(() => checkpointer.request(), delay);
+  return () => clearInterval(timer);
+}
+
 /**
- * Posts a finish when the time is up or the signal comes; returns how to stop watching for them.
+ * Posts a finish when the time is up, `earlier` seconds of which are over, or the signal comes; returns
+ * how to stop watching for them.
  */
-function finishOn({ maxSeconds, signal }: TrainOptions, executor: DeviceExecutor): () => void {
+function finishOn(
+  { maxSeconds, signal }: TrainOptions,
+  earlier: number,
+  executor: DeviceExecutor,
+): () => void {
   const interrupt = () => executor.post({ type: "finish", reason: "signal" });
   const timer =
     maxSeconds === undefined
       ? undefined
       : setTimeout(
           () => executor.post({ type: "finish", reason: "time" }),
-          Math.min(maxSeconds * 1000, LONGEST_DELAY_MS),
+          Math.min(Math.max(0, maxSeconds - earlier) * 1000, LONGEST_DELAY_MS),
         );
   if (signal?.aborted) interrupt();
   signal?.addEventListener("abort", interrupt);

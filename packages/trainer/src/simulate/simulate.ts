@@ -17,7 +17,7 @@ import { usableCutoffs } from "../run/evaluation-plan.js";
 import { allFinite, diverged } from "../run/finite.js";
 import { noDevices } from "../run/no-devices.js";
 import type { UndatedEvent } from "../run/run-event.js";
-import { createStopRules } from "../run/stop-rules.js";
+import { createStopRules, type StopWatch } from "../run/stop-rules.js";
 import { keepSalvage } from "../run/salvage.js";
 import { createTally, recordedBy, type Tally } from "../run/tally.js";
 import type { DeviceControlOptions } from "../run/device-control.js";
@@ -62,7 +62,7 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
   requireFit("training set", train, shape);
   if (evaluation !== null) requireFit("evaluation set", evaluation, shape);
   requireOptimizer(policy, rule);
-  const stopAfter = createStopRules(options, cutoffs);
+  const stop = createStopRules(options, cutoffs);
   const specs = named.map((): DeviceSpec => ({ kind: "cpu", threads: 1, speed: 1, role: "host" }));
   const chosen = chooseKernels(specs, options);
   // Those who are there from the start come first: a device's id is its place in the list.
@@ -83,7 +83,7 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
   const names = devices.map((device, id) => `device ${id} (${formatSimulatedDevice(device)})`);
   const tally = createTally(names.map((name, id) => ({ name, kernels: open.kernels[id]! })));
   try {
-    return await simulateOn({ open, chosen, devices, names, infos, tally, stopAfter }, options);
+    return await simulateOn({ open, chosen, devices, names, infos, tally, stop }, options);
   } catch (error) {
     keepSalvage(error, open.models.memory("global").parameters.slice(), tally);
     throw error;
@@ -119,11 +119,11 @@ interface Run {
   readonly names: readonly string[];
   readonly infos: readonly DeviceInfo[];
   readonly tally: Tally;
-  readonly stopAfter: ReturnType<typeof createStopRules>;
+  readonly stop: StopWatch;
 }
 
 async function simulateOn(
-  { open, chosen, devices, names, infos, tally, stopAfter }: Run,
+  { open, chosen, devices, names, infos, tally, stop }: Run,
   options: SimulateOptions,
 ): Promise<TrainResult> {
   const { train, evaluation, shape, policy, seed, profile, countEvaluation = false } = options;
@@ -157,7 +157,7 @@ async function simulateOn(
     onEvaluated(_, sums) {
       metrics = metricsOf(sums);
       emit({ type: "evaluation", rows: tally.rows(), metrics });
-      const reason = stopAfter(metrics);
+      const reason = stop.look(metrics);
       if (reason !== null) executor.post({ type: "finish", reason });
     },
     signal: options.signal,
@@ -205,7 +205,7 @@ async function simulateOn(
   }
   const present = infos.filter((_, id) => (devices[id]!.joins ?? 0) === 0);
   const setup = { devices: present, rows: train.rows, parameters: layout.parameterCount };
-  const reason = await coordinate(policy, setup, executor, recordedBy(tally, emit));
+  const reason = await coordinate(policy, policy.start(setup), executor, recordedBy(tally, emit));
   if (reason === "devices") throw noDevices("train", losses);
   if (!allFinite(global().parameters)) throw diverged();
   const summary = tally.summary(simulated.map((device) => device.usage()));

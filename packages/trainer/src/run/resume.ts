@@ -1,0 +1,123 @@
+/** Going on from a checkpoint: what must be the same, what is taken over, and what goes on exactly. */
+import { isDeepStrictEqual } from "node:util";
+import { parameterLayout } from "@heterosgd/model";
+import type { DeviceInfo, ModelName, Transition } from "@heterosgd/scheduler";
+import { differences, fingerprintConfiguration, fingerprintOf } from "../checkpoint/fingerprint.js";
+import type { Checkpoint } from "../checkpoint/open-checkpoint.js";
+import type { CheckpointRecord } from "../checkpoint/record.js";
+import { ownerOf, type ModelTable } from "../coordinator/model-table.js";
+import { TrainerError } from "../errors.js";
+import type { CheckpointOptions } from "./checkpointer.js";
+import type { TrainOptions } from "./train.js";
+
+/** What a run must have been begun with to be resumed. */
+export type SameRun = Pick<
+  TrainOptions,
+  "train" | "evaluation" | "shape" | "rule" | "seed" | "policy"
+> & { readonly checkpoints?: CheckpointOptions };
+
+/** A checkpoint that a run can go on from. */
+export interface Resumption {
+  readonly checkpoint: Checkpoint;
+  readonly record: CheckpointRecord;
+  /** The policy's state, which the policy has checked. */
+  readonly state: unknown;
+  /** Whether all devices are as they were: then everything goes on as it would have done. */
+  readonly exact: boolean;
+}
+
+/**
+ * Refuses a checkpoint of another run.
+ *
+ * @param isSame - whether the devices are those of the checkpoint, of which the policy counts on some.
+ * @throws TrainerError CHECKPOINT_MISMATCH, naming what differs; CHECKPOINT_FORMAT if the policy's
+ * state is none.
+ */
+export function resumptionOf(
+  checkpoint: Checkpoint,
+  run: SameRun,
+  isSame: (record: CheckpointRecord, counted: readonly DeviceInfo[]) => boolean,
+): Resumption {
+  const { record, path } = checkpoint;
+  const { policy, train, shape } = run;
+  const different = differencesOf(record, run);
+  if (different.length > 0) {
+    throw new TrainerError(
+      "CHECKPOINT_MISMATCH",
+      `the checkpoint ${path} is of another run; what differs: ${different.join(", ")}`,
+    );
+  }
+  const parameters = parameterLayout(shape).parameterCount;
+  const state = checked(path, () =>
+    policy.checkState(record.policy, { rows: train.rows, parameters }),
+  );
+  return { checkpoint, record, state, exact: isSame(record, policy.devices(state)) };
+}
+
+function differencesOf(record: CheckpointRecord, run: SameRun): readonly string[] {
+  const { algorithm, shape, optimizer, seed, fingerprints } = record;
+  const different: string[] = [];
+  const compare = (name: string, a: unknown, b: unknown) => {
+    if (!isDeepStrictEqual(a, b)) different.push(name);
+  };
+  compare(`the algorithm (${algorithm} there)`, algorithm, run.policy.name);
+  compare("the network", shape, { ...run.shape, hidden: [...run.shape.hidden] });
+  compare(`the optimiser (${optimizer?.name ?? "sgd"} there)`, optimizer, run.rule);
+  compare(`the seed (${seed} there)`, seed, run.seed);
+  compare("the training data", fingerprints.train, fingerprintOf(run.train.buffer));
+  const evaluation = run.evaluation && fingerprintOf(run.evaluation.buffer);
+  compare("the evaluation data", fingerprints.evaluation, evaluation);
+  const configuration = run.checkpoints?.configuration;
+  if (configuration === undefined) return different;
+  const now = fingerprintConfiguration(configuration);
+  return [...different, ...differences(fingerprints.configuration, now)];
+}
+
+function checked<T>(path: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "SchedulerError") throw error;
+    const message = `the checkpoint ${path} can't be used: ${error.message}`;
+    throw new TrainerError("CHECKPOINT_FORMAT", message, { cause: error });
+  }
+}
+
+/**
+ * Fills a run's models from the checkpoint.
+ *
+ * @param names - the models that there are.
+ * @returns those that were filled.
+ * @throws TrainerError CHECKPOINT_FORMAT, CHECKPOINT_DAMAGED, CHECKPOINT_UNREADABLE
+ */
+export async function loadModels(
+  { checkpoint, record, exact }: Resumption,
+  models: Pick<ModelTable, "memory">,
+  names: readonly ModelName[],
+): Promise<readonly ModelName[]> {
+  const kept = record.models.filter(
+    ({ name }) => names.includes(name) && (exact || ownerOf(name) === null),
+  );
+  for (const { name, updates } of kept) {
+    const memory = models.memory(name);
+    await checkpoint.load(name, memory);
+    memory.updates[0] = updates;
+  }
+  const filled = kept.map(({ name }) => name);
+  if (!names.includes("previous") || filled.includes("previous")) return filled;
+  // Without momentum until now: a model that has not moved has none.
+  const [global, previous] = [models.memory("global"), models.memory("previous")];
+  previous.parameters.set(global.parameters);
+  previous.state.forEach((array, i) => array.set(global.state[i]!));
+  previous.updates[0] = global.updates[0]!;
+  return filled;
+}
+
+/** What the policy goes on with. @throws SchedulerError INVALID_SETUP */
+export function resumeWith(
+  policy: SameRun["policy"],
+  { state, exact }: Resumption,
+  devices: readonly DeviceInfo[],
+): Transition<unknown> {
+  return policy.resume(state, exact ? null : devices);
+}
