@@ -9,7 +9,7 @@ import {
   type ReplacementLimits,
   type Replacements,
 } from "../coordinator/replacements.js";
-import type { DeviceSpec } from "../device/device-spec.js";
+import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { chooseKernels } from "./choose-kernels.js";
 import { deviceInfo } from "./device-info.js";
@@ -113,6 +113,7 @@ export function controlDevices(
           type: "joined",
           device: info,
           name,
+          spec: formatDevice(spec),
           kernels,
           runs: runs!,
           replaces,

@@ -83,6 +83,8 @@ export interface NotSavedRecord {
 /** A device has joined. What the policy need not know is there if it was not named at the start. */
 export interface JoinedRecord extends JoinedEvent {
   readonly name?: string;
+  /** As `parseDevices` reads it. */
+  readonly spec?: string;
   /** As the kernels name themselves. */
   readonly kernels?: string;
   /** What they are, for running the same again. */

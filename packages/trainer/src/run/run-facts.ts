@@ -36,8 +36,8 @@ export function createRunFacts(
   return {
     event(event) {
       if (event.type === "joined") {
-        const { device: info, name = "", runs = plainKernels } = event;
-        const there = { ...(known[info.id] ?? { spec: name, runs, info }), isThere: true };
+        const { device: info, spec = "", runs = plainKernels } = event;
+        const there = { ...(known[info.id] ?? { spec, runs, info }), isThere: true };
         known[info.id] = there;
       }
       if (event.type === "lost") known[event.device] = { ...known[event.device]!, isThere: false };
