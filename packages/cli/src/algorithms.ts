@@ -20,7 +20,9 @@ export interface Preset {
 
 // A step on a single row goes astray where the mean of a batch does not.
 const rowByRow: Preset = { optimizer: "sgd", learningRate: 0.1 };
-const byGradients: Preset = { learningRate: 2 };
+const byGradients: Preset = { learningRate: 4 };
+// Four devices are three updates behind one another, and go astray at what two of them bear.
+const byStaleGradients: Preset = { learningRate: 2 };
 
 export const presets: Readonly<Record<string, Preset>> = {
   "adaptive-sgd": {
@@ -32,10 +34,10 @@ export const presets: Readonly<Record<string, Preset>> = {
   sync: byGradients,
   "lb-bsp": byGradients,
   "abs-sgd": byGradients,
-  async: byGradients,
-  ssp: byGradients,
+  async: byStaleGradients,
+  ssp: byStaleGradients,
   // Its momentum makes the central model follow the replicas, not go further than they do.
-  crossbow: byGradients,
+  crossbow: { learningRate: 2 },
 };
 
 /** @throws SchedulerError, MergeError INVALID_OPTION */

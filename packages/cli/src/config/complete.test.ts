@@ -32,7 +32,8 @@ test("fills in the algorithm's own defaults, and leaves the other algorithms' op
 
 test.each([
   ["adaptive-sgd", "adam", 0.01],
-  ["sync", "sgd", 2],
+  ["sync", "sgd", 4],
+  ["async", "sgd", 2],
   ["crossbow", "sgd", 2],
   ["hogwild", "sgd", 0.1],
   ["hogbatch", "sgd", 0.1],
