@@ -34,7 +34,7 @@ type Compare = (done: DoneEvent, computed: number) => void;
 type Round<S> = (
   state: S,
   parts: readonly Part[],
-  run: Run & { readonly compare: Compare },
+  run: Run & { readonly compare: Compare; readonly fullRows: number },
   report: MergeReport | RoundReport,
 ) => Promise<S>;
 
@@ -43,13 +43,17 @@ interface Part {
   readonly batches: readonly DoneEvent[];
 }
 
+/** What devices have of their own, by id. */
+type Replicas = ReadonlyMap<number, Vector>;
+
 const startOf = (rows: readonly RowRange[]) => rows[0]!;
 const timeOf = ({ trainRows }: Run, rows: readonly RowRange[]) =>
   startOf(rows).epoch + startOf(rows).start / trainRows;
 
 /**
  * Goes through the reports; each device's next `updates` batches are what it had a part in the
- * round with.
+ * round with. Those of a lost device that are in no report are in no model. `fullRows` are a batch of
+ * each device that was there when the round began.
  */
 async function rounds<S extends { readonly model: Vector }>(
   run: Run,
@@ -60,7 +64,15 @@ async function rounds<S extends { readonly model: Vector }>(
   const compare: Compare = ({ loss }, computed) => losses.push({ recorded: loss, computed });
   const waiting = new Map<number, DoneEvent[]>();
   let state = first;
+  const sizes = new Map<number, number>();
+  let fullRows = 0;
   for (const event of run.events) {
+    if (event.type === "start") {
+      for (const { device, joins } of event.devices) if (!joins) sizes.set(device, run.batch);
+      fullRows = sizes.size * run.batch;
+    }
+    if (event.type === "joined") sizes.set(event.device.id, run.batch);
+    if (event.type === "lost") sizes.delete(event.device);
     if (event.type === "done") {
       waiting.set(event.device, [...(waiting.get(event.device) ?? []), event]);
     }
@@ -69,7 +81,11 @@ async function rounds<S extends { readonly model: Vector }>(
       device,
       batches: (waiting.get(device) ?? []).splice(0, updates),
     }));
-    state = await round(state, parts, { ...run, compare }, event);
+    state = await round(state, parts, { ...run, compare, fullRows }, event);
+    for (const { device, nextBatchRows } of event.devices) {
+      if (sizes.has(device)) sizes.set(device, nextBatchRows);
+    }
+    fullRows = [...sizes.values()].reduce((total, size) => total + size, 0);
   }
   return { model: state.model, losses };
 }
@@ -113,7 +129,7 @@ const rowsOf = (parts: readonly Part[]) =>
 const earliest = (run: Run, parts: readonly Part[]) =>
   Math.min(...parts.flatMap(({ batches }) => batches.map(({ rows }) => timeOf(run, rows))));
 
-/** w − η/(n·b) · Σ g_i. */
+/** w − η/Σb_i · Σ g_i. */
 export const synchronous = (run: Run) =>
   rounds(run, { model: run.initial }, async ({ model }, parts, running) => {
     const sums = await gradients(
@@ -121,7 +137,7 @@ export const synchronous = (run: Run) =>
       parts,
       running,
     );
-    const scale = -run.rate(earliest(run, parts)) / (parts.length * run.batch);
+    const scale = -run.rate(earliest(run, parts)) / running.fullRows;
     return { model: combine([1, model], ...present(sums).map((sum) => [scale, sum] as const)) };
   });
 
@@ -160,16 +176,16 @@ export const adaptive = (run: Run, gamma: number) =>
 export const elastic = (run: Run, elasticity: number) =>
   rounds(
     run,
-    { model: run.initial, replicas: null as readonly Vector[] | null },
+    { model: run.initial, replicas: new Map() as Replicas },
     async ({ model, replicas }, parts, running) => {
       const alpha = elasticity / parts.length;
       const forces: Vector[] = [];
-      const next: Vector[] = [];
-      for (const [i, { batches }] of parts.entries()) {
-        const x = await descend(replicas?.[i] ?? model, batches, running);
+      const next = new Map<number, Vector>();
+      for (const { device, batches } of parts) {
+        const x = await descend(replicas.get(device) ?? model, batches, running);
         const force = combine([alpha, x], [-alpha, model]);
         forces.push(force);
-        next.push(combine([1, x], [-1, force]));
+        next.set(device, combine([1, x], [-1, force]));
       }
       const centre = combine([1, model], ...forces.map((force) => [1, force] as const));
       return { model: centre, replicas: next };
@@ -180,26 +196,22 @@ export const elastic = (run: Run, elasticity: number) =>
 export const corrected = (run: Run, mu: number) =>
   rounds(
     run,
-    {
-      model: run.initial,
-      previous: run.initial,
-      replicas: null as readonly Vector[] | null,
-    },
+    { model: run.initial, previous: run.initial, replicas: new Map() as Replicas },
     async ({ model: z, previous, replicas }, parts, running) => {
-      const w = parts.map((_, i) => replicas?.[i] ?? z);
+      const w = parts.map(({ device }) => replicas.get(device) ?? z);
       const sums = await gradients(w, parts, running);
       const scale = -run.rate(earliest(run, parts)) / run.batch;
       const corrections = w.map((x) => combine([1 / w.length, x], [-1 / w.length, z]));
-      const next = w.map((x, i) => {
+      const next = parts.map(({ device }, i) => {
         const sum = sums[i] ?? null;
         const step = sum === null ? [] : ([[scale, sum]] as const);
-        return combine([1, x], [-1, corrections[i]!], ...step);
+        return [device, combine([1, w[i]!], [-1, corrections[i]!], ...step)] as const;
       });
       const all = corrections.map((c) => [1, c] as const);
       return {
         model: combine([1, z], [mu, z], [-mu, previous], ...all),
         previous: z,
-        replicas: next,
+        replicas: new Map(next),
       };
     },
   );
