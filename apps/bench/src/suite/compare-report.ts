@@ -1,6 +1,6 @@
 /** `bench compare A B` */
 import { compareCells, leastSeeds, type Comparison, type Differences } from "./compare.js";
-import { measureCells } from "./measures.js";
+import { bestWords, measureCells } from "./measures.js";
 import { optionWords } from "./plan.js";
 import { placesOf, placeWords } from "./places.js";
 import { valueWords, rangeWords } from "./ranges.js";
@@ -118,6 +118,6 @@ function goalNotes(a: Results, b: Results): readonly string[] {
   if (left === undefined || right === undefined) return [];
   if (!("bestOf" in left) || !("bestOf" in right)) return [];
   return [
-    `The goal is the best P@1 of ${left.bestOf} in A for A, of ${right.bestOf} in B for B: where that has moved, so has the goal.`,
+    `The goal is ${bestWords(left)} in A for A, ${bestWords(right)} in B for B: where that has moved, so has the goal.`,
   ];
 }

@@ -27,6 +27,17 @@ test("the goal is what the other reaches with the same seed; who misses it has n
   expect(elastic!.values.secondsToGoal).toEqual([3, 2]);
 });
 
+test("a share of what the other reaches is reached earlier", () => {
+  const [adaptive, elastic] = measureCells({
+    suite: { ...suite, goal: { bestOf: "elastic", share: 0.8 } },
+    records,
+  });
+  // 0.24 and 0.4.
+  expect(adaptive!.values.secondsToGoal).toEqual([2, 2, undefined]);
+  expect(elastic!.values.secondsToGoal).toEqual([3, 2]);
+  expect(adaptive!.speedups).toEqual([1.5, 1, undefined]);
+});
+
 test("waiting and updates are parts of all devices'", () => {
   const [, elastic] = measureCells({ suite, records });
   expect(elastic!.values.waiting).toEqual([0.25, 0.25]);

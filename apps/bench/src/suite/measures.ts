@@ -127,17 +127,26 @@ function referenceOf(
 
 /** The P@1 to reach; undefined where there is none. */
 function targetOf(goal: Goal, record: RunRecord, tests: readonly RunRecord[]): number | undefined {
-  if (goal !== undefined && "precision" in goal) return goal.precision;
+  if (goal === undefined) return undefined;
+  if ("precision" in goal) return goal.precision;
   const reference = referenceOf(goal, record, tests);
-  return (reference && bestPrecision(reference)) ?? undefined;
+  const best = reference && bestPrecision(reference);
+  return best === undefined || best === null ? undefined : (goal.share ?? 1) * best;
+}
+
+/** What the goal is a part of, in words: of what some algorithm reaches; null where it is a number. */
+export function bestWords(goal: Goal | null): string | null {
+  if (goal === undefined || goal === null || !("bestOf" in goal)) return null;
+  const { bestOf, share } = goal;
+  return `${share === undefined ? "" : `${Number((100 * share).toFixed(1))} % of `}the best P@1 of ${bestOf}`;
 }
 
 function speedupOf(goal: Goal, record: RunRecord, tests: readonly RunRecord[]): number | undefined {
   const reference = referenceOf(goal, record, tests);
-  const target = reference && bestPrecision(reference);
-  if (target === undefined || target === null) return undefined;
+  const target = targetOf(goal, record, tests);
+  if (reference === undefined || target === undefined) return undefined;
   const seconds = secondsTo(target, record);
-  return seconds === null ? 0 : secondsTo(target, reference!)! / seconds;
+  return seconds === null ? 0 : secondsTo(target, reference)! / seconds;
 }
 
 /** The part of all devices' time that they wait. */

@@ -133,14 +133,17 @@ export const suiteSchema = z.strictObject({
     .default({ validation: 0.1, seeds: [1] }),
   seeds: z.array(seed).min(1),
   stop,
-  /** P@1 whose time is told: a number, or the best that one of the algorithms reaches. */
+  /**
+   * P@1 whose time is told: a number, or the best that one of the algorithms reaches, or a share of
+   * that.
+   */
   goal: z
     .union(
       [
-        z.strictObject({ bestOf: z.string() }),
+        z.strictObject({ bestOf: z.string(), share: z.number().gt(0).max(1).optional() }),
         z.strictObject({ precision: z.number().gt(0).max(1) }),
       ],
-      'expected { "bestOf": ALGORITHM } or { "precision": P@1 }',
+      'expected { "bestOf": ALGORITHM }, with a "share" of it up to 1 if wanted, or { "precision": P@1 }',
     )
     .optional(),
   /**

@@ -1,6 +1,12 @@
 /** The tables of a data set on a platform. */
 import { median } from "../statistics.js";
-import { measures, type CellResult, type DeviceParts, type MeasureName } from "./measures.js";
+import {
+  bestWords,
+  measures,
+  type CellResult,
+  type DeviceParts,
+  type MeasureName,
+} from "./measures.js";
 import { optionWords } from "./plan.js";
 import { rangeOf, rangeWords, type Range } from "./ranges.js";
 import type { Goal } from "./suite-schema.js";
@@ -63,7 +69,8 @@ function measured(cell: CellResult, name: MeasureName): Range | null {
 }
 
 function goalWords(goal: NonNullable<Goal>): string {
-  return "bestOf" in goal ? `${goal.bestOf}'s best P@1` : `P@1 ${goal.precision}`;
+  if ("precision" in goal) return `P@1 ${goal.precision}`;
+  return bestWords(goal)!;
 }
 
 function timeToGoalWords(cell: CellResult): string {

@@ -27,7 +27,7 @@ test("the table of results says that times are simulated, and how many seeds rea
     "algorithm",
     "tuned",
     "best P@1",
-    "time to elastic's best P@1, simulated",
+    "time to the best P@1 of elastic, simulated",
     "speed-up over elastic",
     "time of the run, simulated",
     "waiting",

@@ -1,6 +1,6 @@
 /** What a folder of results says: one table for each data set and platform. */
 import { groupsOf } from "./groups.js";
-import { measureCells, measures, type CellResult } from "./measures.js";
+import { bestWords, measureCells, measures, type CellResult } from "./measures.js";
 import { cellsOf } from "./plan.js";
 import { placesOf, placeWords, type Place } from "./places.js";
 import { rangeOf, type Range } from "./ranges.js";
@@ -117,7 +117,7 @@ function notesOf({ cells, places, goal, losses }: Summary): readonly string[] {
     ...(bestOf === null
       ? []
       : [
-          `The goal is the best P@1 of ${bestOf} with the same seed; the speed-up is how many times as fast as ${bestOf} it is reached, 0 if never.`,
+          `The goal is ${bestWords(goal)} with the same seed; the speed-up is how many times as fast as ${bestOf} it is reached, 0 if never.`,
         ]),
     ...(bestOf === null || losses.length === 0
       ? []
