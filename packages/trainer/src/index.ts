@@ -36,8 +36,30 @@ export {
   type RunFolder,
   type RunFolderOptions,
 } from "./run/run-folder.js";
+export type { Checkpoint, CheckpointSummary } from "./checkpoint/open-checkpoint.js";
+export { openCheckpoint } from "./checkpoint/open-checkpoint.js";
+export {
+  bestCheckpoint,
+  latestCheckpoint,
+  listCheckpoints,
+  type CheckpointList,
+  type UnusableCheckpoint,
+} from "./checkpoint/list-checkpoints.js";
+export {
+  discardAfter,
+  pruneCheckpoints,
+  sweepCheckpoints,
+} from "./checkpoint/remove-checkpoints.js";
+export { differences, fingerprintConfiguration, fingerprintOf } from "./checkpoint/fingerprint.js";
+export type {
+  CheckpointDevice,
+  CheckpointRecord,
+  EventsPosition,
+  Fingerprints,
+} from "./checkpoint/record.js";
+export type { CheckpointOptions } from "./run/checkpointer.js";
 export { replay, type ReplayOptions } from "./run/replay.js";
-export type { Patience, StopRules } from "./run/stop-rules.js";
+export type { Patience, PatienceState, StopRules } from "./run/stop-rules.js";
 export { metricValue, parseTarget, type Target } from "./run/target.js";
 export type {
   EndRecord,
@@ -46,7 +68,10 @@ export type {
   LostRecord,
   RecordedEvent,
   RetryFailedRecord,
+  NotSavedRecord,
+  ResumeRecord,
   RunEvent,
+  SavedRecord,
   SimulationRecord,
   StartRecord,
 } from "./run/run-event.js";

@@ -43,14 +43,21 @@ export interface CheckpointWriterApi {
   close(): Promise<void>;
 }
 
-/** Writes in this thread. */
-export function createWriterHost(setup: WriterSetup): CheckpointWriterApi {
+/**
+ * Writes in this thread.
+ *
+ * @param clock - the time in milliseconds, from any origin.
+ */
+export function createWriterHost(
+  setup: WriterSetup,
+  clock: () => number = () => performance.now(),
+): CheckpointWriterApi {
   const { folder, keep, labelNames, info } = setup;
   // Taken when first needed: it takes a second or so, during which nobody waits.
   let data: Pick<Fingerprints, "train" | "evaluation"> | undefined;
   return {
     async write({ record, models }) {
-      const began = performance.now();
+      const began = clock();
       data ??= {
         train: fingerprintOf(setup.train),
         evaluation: setup.evaluation && fingerprintOf(setup.evaluation),
@@ -62,7 +69,7 @@ export function createWriterHost(setup: WriterSetup): CheckpointWriterApi {
         () => null,
         (error: unknown) => (error as Error).message,
       );
-      return { ...written, seconds: (performance.now() - began) / 1000, notRemoved };
+      return { ...written, seconds: (clock() - began) / 1000, notRemoved };
     },
     close: () => Promise.resolve(),
   };

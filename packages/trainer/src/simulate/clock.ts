@@ -18,10 +18,11 @@ interface Entry {
 
 const isBefore = (a: Entry, b: Entry) => a.at < b.at || (a.at === b.at && a.order < b.order);
 
-export function createClock(): Clock {
+/** @param start - what it is at first, in seconds. */
+export function createClock(start = 0): Clock {
   /** A heap: no entry is before its parent, at half its place. */
   const heap: Entry[] = [];
-  let now = 0;
+  let now = start;
   let order = 0;
 
   function swap(i: number, j: number): void {

@@ -2,8 +2,10 @@
  * A run without its devices: the same policy and the same arithmetic, in this thread, and times from
  * a profile. The same options give the same run to the last bit.
  */
-import { defaultCutoffs, metricsOf, parameterLayout, type Metrics } from "@heterosgd/model";
-import type { DeviceInfo } from "@heterosgd/scheduler";
+import { defaultCutoffs, metricsOf, parameterLayout } from "@heterosgd/model";
+import type { DeviceInfo, ModelName } from "@heterosgd/scheduler";
+import type { CheckpointDevice } from "../checkpoint/record.js";
+import { createWriterHost } from "../checkpoint/writer-api.js";
 import { coordinate } from "../coordinator/coordinate.js";
 import { openHosts, type OpenHosts } from "../coordinator/open-hosts.js";
 import { createPermutations } from "../coordinator/permutations.js";
@@ -11,15 +13,18 @@ import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireOptimizer } from "../run/algorithm-fit.js";
 import { batchLimits, bufferRows } from "../run/batch-limits.js";
-import { chooseKernels, type ChosenKernels } from "../run/choose-kernels.js";
+import { requireCheckpointOptions } from "../run/checkpointer.js";
+import { chooseKernels, type ChosenKernels, type KernelsOptions } from "../run/choose-kernels.js";
 import { requireFit } from "../run/data-fit.js";
 import { usableCutoffs } from "../run/evaluation-plan.js";
 import { allFinite, diverged } from "../run/finite.js";
 import { noDevices } from "../run/no-devices.js";
+import { loadModels, resumeWith, resumptionOf, type Resumption } from "../run/resume.js";
 import type { UndatedEvent } from "../run/run-event.js";
+import { beginning, createSaving, earlierPart } from "../run/saving.js";
 import { createStopRules, type StopWatch } from "../run/stop-rules.js";
 import { keepSalvage } from "../run/salvage.js";
-import { createTally, recordedBy, type Tally } from "../run/tally.js";
+import { createTally, type Tally } from "../run/tally.js";
 import type { DeviceControlOptions } from "../run/device-control.js";
 import type { TrainOptions, TrainResult } from "../run/train.js";
 import { createClock } from "./clock.js";
@@ -27,6 +32,12 @@ import type { Profile, ProfileDevice } from "./profile.js";
 import { createSimulatedDevice, type SimulatedDevice } from "./simulated-device.js";
 import { formatSimulatedDevice } from "./simulated-devices.js";
 import { createSimulationExecutor } from "./simulation-executor.js";
+import {
+  checkSimulationState,
+  isSameSimulation,
+  simulationKey,
+  type SimulationState,
+} from "./simulation-state.js";
 import { createTiming } from "./timing.js";
 
 export interface SimulateOptions extends Omit<
@@ -46,28 +57,40 @@ const FORWARD_PART = 1 / 3;
 /**
  * Simulates a run. `maxSeconds`, `at` of events and all seconds of the result are virtual.
  *
- * @throws TrainerError NO_DEVICES, DIVERGED, DATA_MISMATCH, BAD_OPTION, KERNELS_UNAVAILABLE;
+ * @throws TrainerError NO_DEVICES, DIVERGED, DATA_MISMATCH, BAD_OPTION, KERNELS_UNAVAILABLE,
+ * CHECKPOINT_MISMATCH and what `Checkpoint.load` throws;
  * `salvageOf(error)` has the last merged model.
  */
 export async function simulate(options: SimulateOptions): Promise<TrainResult> {
   const { train, evaluation, shape, rule, policy, seed, profile } = options;
   const { devices: named = profile.devices } = options;
   const cutoffs = usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels);
-  if (!named.some(({ joins = 0 }) => joins === 0)) {
-    throw new TrainerError("NO_DEVICES", "no device is there at the start of the run");
-  }
   if (train.rows === 0) {
     throw new TrainerError("DATA_MISMATCH", "the training set has no rows; at least one is needed");
   }
   requireFit("training set", train, shape);
   if (evaluation !== null) requireFit("evaluation set", evaluation, shape);
   requireOptimizer(policy, rule);
-  const stop = createStopRules(options, cutoffs);
-  const specs = named.map((): DeviceSpec => ({ kind: "cpu", threads: 1, speed: 1, role: "host" }));
-  const chosen = chooseKernels(specs, options);
-  // Those who are there from the start come first: a device's id is its place in the list.
-  const devices = named.toSorted((a, b) => (a.joins ?? 0) - (b.joins ?? 0));
-  const infos = devices.map((device, id) => infoOf(profile, device, id, policy.maxBatchRows));
+  if (options.checkpoints !== undefined) requireCheckpointOptions(options.checkpoints);
+  const stop = createStopRules(options, cutoffs, options.resume?.record.patience);
+  const resumption =
+    options.resume === undefined
+      ? null
+      : resumptionOf(options.resume, options, (record) => {
+          const devices = devicesAt(0, named);
+          const key = simulationKey(profile, devices, options.countEvaluation ?? false);
+          return isSameSimulation(record, key, recordsOf(devices, options));
+        });
+  const state = resumption?.exact ? checkSimulationState(resumption.record.executor) : null;
+  const now = state?.now ?? earlierPart(resumption).seconds;
+  const devices = devicesAt(state === null ? now : 0, named);
+  if (!devices.some(({ joins = 0 }) => joins <= now)) {
+    const when = resumption === null ? "at the start of the run" : `after ${now} s`;
+    throw new TrainerError("NO_DEVICES", `no device is there ${when}`);
+  }
+  const chosen = kernelsFor(devices, options);
+  const infos = recordsOf(devices, options).map(({ info }) => info);
+  const modelNames = policy.models(infos);
   const open = await openHosts({
     kernels: chosen.devices,
     shape,
@@ -76,20 +99,59 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
     evaluation,
     limits: batchLimits(bufferRows(policy, train, evaluation), [train, evaluation]),
     cutoffs,
-    models: policy.models(infos),
+    models: modelNames,
     seed,
     initialScale: options.initialScale ?? 1,
   });
   const names = devices.map((device, id) => `device ${id} (${formatSimulatedDevice(device)})`);
-  const tally = createTally(names.map((name, id) => ({ name, kernels: open.kernels[id]! })));
+  const tally = createTally(
+    names.map((name, id) => ({ name, kernels: open.kernels[id]! })),
+    earlierPart(resumption),
+  );
   try {
-    return await simulateOn({ open, chosen, devices, names, infos, tally, stop }, options);
+    if (resumption !== null) await loadModels(resumption, open.models, modelNames);
+    const run = { open, chosen, devices, names, infos, tally, stop, resumption, state, now };
+    return await simulateOn(run, options);
   } catch (error) {
     keepSalvage(error, open.models.memory("global").parameters.slice(), tally);
     throw error;
   } finally {
     await open.close();
   }
+}
+
+/**
+ * The devices that there are from so many seconds on, in the order of their ids: those who are there then
+ * come first.
+ */
+function devicesAt(now: number, named: readonly ProfileDevice[]): readonly ProfileDevice[] {
+  const from = ({ joins = 0 }: ProfileDevice) => (joins <= now ? 0 : joins);
+  return named
+    .filter(({ leaves = Infinity }) => leaves > now)
+    .toSorted((a, b) => from(a) - from(b));
+}
+
+/** All run on one thread of this one. */
+function kernelsFor(devices: readonly unknown[], options: KernelsOptions): ChosenKernels {
+  const spec: DeviceSpec = { kind: "cpu", threads: 1, speed: 1, role: "host" };
+  return chooseKernels(
+    devices.map(() => spec),
+    options,
+  );
+}
+
+/** The devices as a checkpoint records them at the start. */
+function recordsOf(
+  devices: readonly ProfileDevice[],
+  options: Pick<SimulateOptions, "profile" | "policy" | "kernels" | "bf16">,
+): readonly CheckpointDevice[] {
+  const chosen = kernelsFor(devices, options);
+  return devices.map((device, id) => ({
+    spec: formatSimulatedDevice(device),
+    runs: chosen.devices[id]!,
+    info: infoOf(options.profile, device, id, options.policy.maxBatchRows),
+    isThere: (device.joins ?? 0) === 0,
+  }));
 }
 
 function infoOf(
@@ -120,15 +182,20 @@ interface Run {
   readonly infos: readonly DeviceInfo[];
   readonly tally: Tally;
   readonly stop: StopWatch;
+  readonly resumption: Resumption | null;
+  /** What it goes on from exactly, if it does. */
+  readonly state: SimulationState | null;
+  /** Virtual seconds at which it begins. */
+  readonly now: number;
 }
 
 async function simulateOn(
-  { open, chosen, devices, names, infos, tally, stop }: Run,
+  { open, chosen, devices, names, infos, tally, stop, resumption, state, now }: Run,
   options: SimulateOptions,
 ): Promise<TrainResult> {
   const { train, evaluation, shape, policy, seed, profile, countEvaluation = false } = options;
   const layout = parameterLayout(shape);
-  const clock = createClock();
+  const clock = createClock(now);
   // Which memory is the global model changes from merge to merge.
   const global = () => open.models.memory("global");
   const simulated = devices.map((device, id) =>
@@ -136,12 +203,25 @@ async function simulateOn(
       clock,
       infos[id]!,
       open.hosts[id]!,
-      createTiming(profile, device, shape, { seed, id }),
+      createTiming(profile, device, shape, { seed, id, random: state?.random[id] ?? null }),
     ),
   );
   const emit = (event: UndatedEvent) => options.onEvent?.({ at: clock.now(), ...event });
 
-  let metrics: Metrics | null = null;
+  const { known, checkpointer, observer } = createSaving({
+    run: options,
+    resumption,
+    tally,
+    stop,
+    devices: recordsOf(devices, options).map((device, id) => ({
+      ...device,
+      isThere: state === null ? (devices[id]!.joins ?? 0) <= now : state.devices[id] === "there",
+    })),
+    seconds: clock.now,
+    emit,
+    save: () => executor.post({ type: "save" }),
+    start: (setup) => createWriterHost(setup, () => 0),
+  });
   const losses: TrainerError[] = [];
   const executor = createSimulationExecutor({
     clock,
@@ -155,15 +235,64 @@ async function simulateOn(
     evaluationRows: evaluation?.rows ?? 0,
     evaluationSeconds: () => (countEvaluation ? evaluationSeconds(simulated, evaluation) : 0),
     onEvaluated(_, sums) {
-      metrics = metricsOf(sums);
+      const metrics = metricsOf(sums);
+      known.evaluated(metrics);
       emit({ type: "evaluation", rows: tally.rows(), metrics });
       const reason = stop.look(metrics);
       if (reason !== null) executor.post({ type: "finish", reason });
     },
+    key: simulationKey(profile, devices, countEvaluation),
+    state,
+    // The clock stands still while it is written.
+    snapshots:
+      checkpointer === null
+        ? undefined
+        : {
+            begin: checkpointer.begin,
+            taken(updates, executorState) {
+              checkpointer.taken(updates, executorState);
+              return checkpointer.idle();
+            },
+          },
     signal: options.signal,
   });
+  let last: readonly ModelName[] = [];
+
+  /** What is yet to happen, in the order in which it was to from the start. */
+  function incidents(): readonly { readonly at: number; readonly happen: () => void }[] {
+    const list: { readonly at: number; readonly happen: () => void }[] = [];
+    for (const [id, { joins = 0, leaves }] of devices.entries()) {
+      const where = state?.devices[id] ?? (joins <= now ? "there" : "to come");
+      if (where === "gone") simulated[id]!.missed();
+      else if (where === "there") simulated[id]!.arrive();
+      else list.push({ at: joins, happen: () => executor.join(id) });
+      if (leaves === undefined || where === "gone") continue;
+      list.push({
+        at: leaves,
+        happen() {
+          const reason = `${names[id]} has left the simulation at ${leaves} s`;
+          losses.push(new TrainerError("DEVICE_EXITED", reason));
+          executor.lose(id, reason);
+        },
+      });
+    }
+    if (options.maxSeconds !== undefined) {
+      const finish = { type: "finish", reason: "time" } as const;
+      list.push({ at: options.maxSeconds, happen: () => executor.post(finish) });
+    }
+    return list.toSorted((a, b) => a.at - b.at);
+  }
+
+  /** Asks for a checkpoint at the multiple `turn` of so many seconds, and at all later ones. */
+  function saveEvery(seconds: number, turn: number): void {
+    clock.schedule(turn * seconds, () => {
+      executor.post({ type: "save" });
+      saveEvery(seconds, turn + 1);
+    });
+  }
+
   emit({
-    type: "start",
+    ...beginning(resumption),
     algorithm: policy.name,
     seed,
     shape,
@@ -176,7 +305,7 @@ async function simulateOn(
       kernels: open.kernels[device]!,
       runs: chosen.devices[device]!,
       info: infos[device]!,
-      ...(devices[device]!.joins ? { joins: devices[device]!.joins } : {}),
+      ...((devices[device]!.joins ?? 0) > now ? { joins: devices[device]!.joins } : {}),
     })),
     simulated: {
       profile: profile.name,
@@ -190,22 +319,26 @@ async function simulateOn(
     nativeUnavailable: chosen.nativeUnavailable,
   });
 
-  for (const [id, { joins = 0, leaves }] of devices.entries()) {
-    if (joins === 0) simulated[id]!.arrive();
-    else clock.schedule(joins, () => executor.join(id));
-    if (leaves === undefined) continue;
-    clock.schedule(leaves, () => {
-      const reason = `${names[id]} has left the simulation at ${leaves} s`;
-      losses.push(new TrainerError("DEVICE_EXITED", reason));
-      executor.lose(id, reason);
-    });
+  for (const { at, happen } of incidents()) clock.schedule(Math.max(at, now), happen);
+  const every = options.checkpoints?.everySeconds;
+  if (every !== undefined) {
+    const turn = 1 + Math.floor(now / every);
+    // What is divided may come out a little less.
+    saveEvery(every, turn * every > now ? turn : turn + 1);
   }
-  if (options.maxSeconds !== undefined) {
-    clock.schedule(options.maxSeconds, () => executor.post({ type: "finish", reason: "time" }));
-  }
-  const present = infos.filter((_, id) => (devices[id]!.joins ?? 0) === 0);
+  const present = infos.filter((_, id) => (devices[id]!.joins ?? 0) <= now);
   const setup = { devices: present, rows: train.rows, parameters: layout.parameterCount };
-  const reason = await coordinate(policy, policy.start(setup), executor, recordedBy(tally, emit));
+  const begin = resumption === null ? policy.start(setup) : resumeWith(policy, resumption, present);
+  const reason = await coordinate(policy, begin, executor, {
+    ...observer,
+    onCommand(command, policyState) {
+      observer.onCommand?.(command, policyState);
+      if (command.type === "stop") last = command.models;
+    },
+  });
+  if (checkpointer !== null && allFinite(global().parameters)) {
+    await checkpointer.finish(open.models.memory, await executor.settle(last));
+  }
   if (reason === "devices") throw noDevices("train", losses);
   if (!allFinite(global().parameters)) throw diverged();
   const summary = tally.summary(simulated.map((device) => device.usage()));
@@ -213,7 +346,7 @@ async function simulateOn(
   return {
     reason,
     parameters: global().parameters.slice(),
-    metrics,
+    metrics: known.metrics(),
     devices: summary,
     rows: tally.rows(),
     seconds: clock.now(),

@@ -26,10 +26,13 @@ export interface SimulatedDevice {
   readonly info: DeviceInfo;
   readonly host: DeviceApi;
   readonly timing: Timing;
-  isThere(): boolean;
+  readonly isThere: () => boolean;
+  whereabouts(): "to come" | "there" | "gone";
   arrive(): void;
   /** It is gone, with all that it was given and has not completed. */
   leave(): void;
+  /** It has left before this simulation began. */
+  missed(): void;
   /** A device that is not there takes nothing. */
   readonly give: (task: Task) => void;
   usage(): DeviceUsage;
@@ -68,6 +71,8 @@ export function createSimulatedDevice(
     host,
     timing,
     isThere,
+    whereabouts: () => (left !== null ? "gone" : arrived === null ? "to come" : "there"),
+    missed: () => void (left = clock.now()),
     arrive: () => void (arrived = clock.now()),
     leave() {
       left = clock.now();

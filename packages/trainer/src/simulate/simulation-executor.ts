@@ -7,8 +7,10 @@ import {
   countRows,
   type AccumulateCommand,
   type BlendCommand,
+  type CheckpointCommand,
   type DeviceId,
   type EvaluateCommand,
+  type ModelName,
   type PolicyEvent,
   type PullCommand,
   type StepCommand,
@@ -16,14 +18,17 @@ import {
 import { deviceCallOf, mostUpdates } from "../coordinator/device-call-of.js";
 import { divergence } from "../coordinator/divergence.js";
 import type { ExecutableCommand, Executor } from "../coordinator/executor.js";
-import type { ModelTable } from "../coordinator/model-table.js";
+import { ownerOf, type ModelTable } from "../coordinator/model-table.js";
 import type { Permutations } from "../coordinator/permutations.js";
+import { noSnapshots, type Snapshots } from "../coordinator/snapshots.js";
 import type { StepReply } from "../device/api.js";
+import { atBarrier } from "./barrier.js";
 import { createBlends } from "./blends.js";
 import { createLazyPulls } from "./lazy-pulls.js";
 import type { Clock } from "./clock.js";
 import { createDeferredStep, createScratch } from "./deferred-step.js";
 import type { SimulatedDevice } from "./simulated-device.js";
+import type { SimulationState } from "./simulation-state.js";
 import { transferSeconds } from "./timing.js";
 
 export interface SimulationExecutorOptions {
@@ -39,6 +44,12 @@ export interface SimulationExecutorOptions {
   /** Virtual seconds of an evaluation. */
   readonly evaluationSeconds: () => number;
   readonly onEvaluated: (id: number, sums: MetricSums) => void;
+  /** Where checkpoints' models go. Default: nowhere. */
+  readonly snapshots?: Snapshots | undefined;
+  /** `simulationKey` of the devices. */
+  readonly key: string;
+  /** What a simulation goes on from; null for its beginning. */
+  readonly state: SimulationState | null;
   /** Looked at between events. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -48,20 +59,27 @@ export interface SimulationExecutor extends Executor {
   post(event: PolicyEvent): void;
   join(device: DeviceId): void;
   lose(device: DeviceId, reason: string): void;
+  /** Makes these models what they are to be read as, and says all else that a checkpoint needs. */
+  settle(models: readonly ModelName[]): Promise<SimulationState>;
 }
+
+const sharedModels = ["global", "previous", "next"] as const;
 
 /** Real milliseconds between two looks at what else the process has to do. */
 const YIELD_MS = 50;
 
 export function createSimulationExecutor(options: SimulationExecutorOptions): SimulationExecutor {
-  const { clock, devices, models, modelBytes, permutations } = options;
+  const { clock, devices, models, modelBytes, permutations, state } = options;
+  const { snapshots = noSnapshots } = options;
   const callOf = deviceCallOf(models);
-  const events: PolicyEvent[] = [];
+  const events: PolicyEvent[] = [...(state?.pending ?? [])];
+  /** What happens while a checkpoint is taken, and has to wait for its end; null at other times. */
+  let deferred: (() => void)[] | null = null;
   const scratch = createScratch();
   const copies = createLazyPulls(devices.map(({ host }) => host));
-  const deferred = devices.map(() => createDeferredStep(scratch));
+  const steps = devices.map(() => createDeferredStep(scratch));
   /** Slots of models that a reduction has left with every device. */
-  const everywhere = new Set([models.slot("global")]);
+  const everywhere = new Set((state?.everywhere ?? (["global"] as const)).map(models.slot));
   let lastYield = performance.now();
   let interrupted = false;
 
@@ -113,7 +131,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
       if (!isShared) return { reply: await host.step(call), land: () => undefined };
       const memory = models.slots[call.model]!;
       everywhere.delete(call.model);
-      const { result, land } = await deferred[command.device]!.take(memory, () => host.step(call));
+      const { result, land } = await steps[command.device]!.take(memory, () => host.step(call));
       return {
         reply: result,
         async land() {
@@ -174,6 +192,58 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
     });
   }
 
+  function stateOf(pending: readonly PolicyEvent[]): SimulationState {
+    return {
+      key: options.key,
+      now: clock.now(),
+      devices: devices.map((device) => device.whereabouts()),
+      random: devices.map(({ timing }) => timing.random()),
+      everywhere: sharedModels.filter(
+        (name) => models.has(name) && everywhere.has(models.slot(name)),
+      ),
+      pending: pending.filter((event) => event.type === "lost" || event.type === "joined"),
+    };
+  }
+
+  /** Makes the copies that these models are, if they have not been made. */
+  async function makeAll(names: readonly ModelName[]): Promise<void> {
+    for (const name of names) {
+      const owner = ownerOf(name);
+      if (owner !== null) await copies.make(owner, name);
+    }
+  }
+
+  /**
+   * The copy is taken when all devices have done what they were told, pulls included, so that none is
+   * at work where the run goes on. What would happen meanwhile happens right after it, there as here.
+   */
+  function checkpoint({ models: names }: CheckpointCommand): void {
+    const into = snapshots.begin(names);
+    if (into === null) return void events.push({ type: "checkpointed" });
+    const pending = events.splice(0);
+    const waiting: (() => void)[] = [];
+    deferred = waiting;
+    atBarrier(clock, devices, async () => {
+      await makeAll(names);
+      for (const [i, name] of names.entries()) {
+        const { parameters, state: arrays } = models.memory(name);
+        into[i]!.parameters.set(parameters);
+        into[i]!.state.forEach((array, k) => array.set(arrays[k]!));
+      }
+      const updates = names.map((name) => models.memory(name).updates[0]!);
+      await snapshots.taken(updates, stateOf(pending));
+      events.push({ type: "checkpointed" }, ...pending);
+      deferred = null;
+      for (const happen of waiting) clock.schedule(clock.now(), happen);
+    });
+  }
+
+  /** Has something happen, after the checkpoint if one is being taken. */
+  function happen(work: () => void): void {
+    if (deferred === null) work();
+    else deferred.push(work);
+  }
+
   function execute(command: ExecutableCommand): void {
     switch (command.type) {
       case "step":
@@ -222,20 +292,28 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
       case "evaluate":
         return evaluate(command);
       case "checkpoint":
-        return void events.push({ type: "checkpointed" });
+        return checkpoint(command);
     }
   }
 
   return {
     execute,
-    post: (event) => void events.push(event),
+    post: (event) => happen(() => void events.push(event)),
     join(id) {
-      devices[id]!.arrive();
-      events.push({ type: "joined", device: devices[id]!.info });
+      happen(() => {
+        devices[id]!.arrive();
+        events.push({ type: "joined", device: devices[id]!.info });
+      });
     },
     lose(id, reason) {
-      devices[id]!.leave();
-      events.push({ type: "lost", device: id, reason });
+      happen(() => {
+        devices[id]!.leave();
+        events.push({ type: "lost", device: id, reason });
+      });
+    },
+    async settle(names) {
+      await makeAll(names);
+      return stateOf(events);
     },
     async next() {
       for (;;) {
@@ -244,7 +322,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
           await new Promise((resolve) => setImmediate(resolve));
           lastYield = performance.now();
         }
-        if (options.signal?.aborted === true && !interrupted) {
+        if (options.signal?.aborted === true && !interrupted && deferred === null) {
           interrupted = true;
           events.push({ type: "finish", reason: "signal" });
         }

@@ -1,5 +1,5 @@
 /** How long devices take, from their profile. */
-import { createRandom } from "@heterosgd/sparse";
+import { createRandom, restoreRandom } from "@heterosgd/sparse";
 import type { ModelShape } from "@heterosgd/model";
 import { finishTime } from "./clock.js";
 import type { KindProfile, Link, Profile, ProfileDevice, SpeedPlan } from "./profile.js";
@@ -18,6 +18,8 @@ export interface Timing {
   finish(from: number, work: Work): number;
   /** Seconds at its first speed, without jitter. */
   seconds(work: Work): number;
+  /** State of the random numbers of its jitter. */
+  random(): readonly number[];
 }
 
 /** Tells the random numbers of jitter from all others of a run's seed. */
@@ -47,18 +49,25 @@ export function scaledKind(
   };
 }
 
-/** @param id - the device's, which has a sequence of jitter of its own. */
+/**
+ * @param id - the device's, which has a sequence of jitter of its own.
+ * @param random - the state that the sequence goes on from; null for its beginning.
+ */
 export function createTiming(
   profile: Profile,
   device: ProfileDevice,
   shape: ModelShape,
-  { seed, id }: { readonly seed: number; readonly id: number },
+  {
+    seed,
+    id,
+    random: state = null,
+  }: { readonly seed: number; readonly id: number; readonly random?: readonly number[] | null },
 ): Timing {
   const kind = profile.kinds[device.kind]!;
   const { jitter = 0, link = profile.link } = kind;
   const threads = device.threads ?? kind.threads ?? 1;
   const { fixed, perUpdate, perRow, perNonZero } = scaledKind(kind, profile.network, shape);
-  const random = createRandom(seed, JITTER_STREAM, id);
+  const random = state === null ? createRandom(seed, JITTER_STREAM, id) : restoreRandom(state);
   const { speed = 1 } = device;
   const plan: SpeedPlan = typeof speed === "number" ? [[0, speed]] : speed;
   const work = ({ rows, nonZeros, updates }: Work) =>
@@ -69,6 +78,7 @@ export function createTiming(
     finish: (from, batch) =>
       finishTime(plan, from, work(batch) * (1 + jitter * (2 * random.nextFloat() - 1))),
     seconds: (batch) => work(batch) / plan[0]![1],
+    random: random.state,
   };
 }
 

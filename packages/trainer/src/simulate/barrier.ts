@@ -1,0 +1,28 @@
+import type { DeviceId } from "@heterosgd/scheduler";
+import type { Clock } from "./clock.js";
+import type { SimulatedDevice } from "./simulated-device.js";
+
+/**
+ * Has something happen once every device that is there has come to it in its queue. No device may leave
+ * meanwhile.
+ */
+export function atBarrier(
+  clock: Clock,
+  devices: readonly SimulatedDevice[],
+  happen: () => Promise<void>,
+): void {
+  const waiting = new Set<DeviceId>();
+  for (const { info, isThere } of devices) if (isThere()) waiting.add(info.id);
+  for (const id of [...waiting]) {
+    devices[id]!.give({
+      activity: "merging",
+      begin: () => ({
+        until: clock.now(),
+        async land() {
+          waiting.delete(id);
+          if (waiting.size === 0) await happen();
+        },
+      }),
+    });
+  }
+}

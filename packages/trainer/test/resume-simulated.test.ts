@@ -1,0 +1,193 @@
+/** Simulations that go on from checkpoints: with the same devices exactly as they would have done. */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { RunOptions } from "@heterosgd/scheduler";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  listCheckpoints,
+  openCheckpoint,
+  parseSimulatedDevices,
+  simulate,
+  type Checkpoint,
+  type Profile,
+  type ProfileDevice,
+  type RunEvent,
+  type SimulateOptions,
+} from "../src/index.js";
+import { temporaryFolder } from "./random-checkpoint.js";
+import { names as all, smallPolicy } from "./small-algorithms.js";
+import { options } from "./small-run.js";
+
+// Algorithms that can be resumed.
+const names = all.filter((name) =>
+  ["sync", "lb-bsp", "elastic", "local", "easgd", "crossbow"].includes(name),
+);
+const ROWS = 1000;
+const EPOCHS = 3;
+
+const profile: Profile = {
+  name: "test",
+  description: "Devices for tests.",
+  measured: false,
+  link: { latency: 1e-4, bandwidth: 1e8 },
+  kinds: {
+    gpu: { fixed: 1e-3, perRow: 1e-4, perNonZero: 1e-5, jitter: 0.1 },
+    acc: { fixed: 4e-3, perRow: 4e-4, perNonZero: 1e-6, jitter: 0.1, role: "accelerator" },
+  },
+  devices: [{ kind: "gpu" }],
+};
+
+const parsed = (text: string) => parseSimulatedDevices(text, profile);
+const isMixed = (name: string) => name.includes("hogbatch");
+
+/** Three devices, of which one leaves and another one joins while the run goes on. */
+const incidents = (name: string): readonly ProfileDevice[] =>
+  parsed(`gpu,${isMixed(name) ? "acc" : "gpu"}:leaves=0.09@0.5,gpu:joins=0.03@0.8`);
+
+let folder: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Run {
+  readonly events: readonly RunEvent[];
+  readonly parameters: Float32Array;
+  readonly checkpoints: readonly Checkpoint[];
+}
+
+async function run(
+  name: string,
+  at: string,
+  policyOptions: Partial<RunOptions>,
+  changes: Partial<SimulateOptions> & { readonly everySeconds?: number } = {},
+): Promise<Run> {
+  const { devices: _devices, workerUrl: _url, ...same } = options();
+  const { everySeconds, ...others } = changes;
+  const events: RunEvent[] = [];
+  const path = join(folder, name, at);
+  const { parameters } = await simulate({
+    ...same,
+    profile,
+    devices: incidents(name),
+    policy: smallPolicy(name, { epochs: EPOCHS, ...policyOptions }),
+    onEvent: (event) => events.push(event),
+    checkpoints: {
+      folder: path,
+      keep: 1000,
+      position: () => Promise.resolve({ bytes: 0, lines: events.length }),
+      ...(everySeconds === undefined ? {} : { everySeconds }),
+    },
+    ...others,
+  });
+  const { checkpoints, unusable } = await listCheckpoints(path);
+  expect(unusable).toEqual([]);
+  return {
+    events,
+    parameters,
+    checkpoints: await Promise.all(checkpoints.map((each) => openCheckpoint(each.path))),
+  };
+}
+
+/** What the policy saw and said, and when, from a line of the record on. */
+function storyOf({ events }: Pick<Run, "events">, from: number): readonly RunEvent[] {
+  const others = new Set(["start", "resume", "saved", "not-saved", "end"]);
+  const story = events.slice(from).filter(({ type }) => !others.has(type));
+  return story[0]?.type === "checkpointed" ? story.slice(1) : story;
+}
+
+function rowCounts(events: readonly RunEvent[]): Uint8Array {
+  const times = new Uint8Array(EPOCHS * ROWS);
+  for (const event of events) {
+    if (event.type !== "done") continue;
+    for (const { epoch, start, count } of event.rows) {
+      for (let row = start; row < start + count; row++) times[epoch * ROWS + row]!++;
+    }
+  }
+  return times;
+}
+
+describe.each(names)("%s", { timeout: 120_000 }, (name) => {
+  test("goes on as it would have done, twice in a row, through losses and joins", async () => {
+    const every = { everySeconds: 0.04 };
+    const whole = await run(name, "whole", {}, every);
+    const middle = whole.checkpoints.slice(0, -1);
+    expect(middle.length).toBeGreaterThan(2);
+    expect(new Set(middle.map(({ record }) => record.devices[1]!.isThere)).size).toBe(2);
+    for (const [i, checkpoint] of [middle[0]!, middle.at(-1)!].entries()) {
+      const again = await run(name, `again-${i}`, {}, { ...every, resume: checkpoint });
+      expect(again.events[0]).toMatchObject({ type: "resume", exact: true });
+      expect(storyOf(again, 0)).toEqual(storyOf(whole, checkpoint.record.events!.lines));
+      expect(again.parameters).toEqual(whole.parameters);
+      if (i > 0) continue;
+      const [next] = again.checkpoints;
+      const third = await run(name, "third", {}, { ...every, resume: next! });
+      expect(third.parameters).toEqual(whole.parameters);
+      expect(storyOf(third, 0)).toEqual(storyOf(again, next!.record.events!.lines));
+    }
+  });
+
+  test("goes on from the end of an epoch", async () => {
+    const whole = await run(name, "epochs", { checkpointEvery: "epoch" });
+    const [first] = whole.checkpoints;
+    expect(whole.checkpoints.length).toBeGreaterThan(1);
+    const again = await run(name, "epochs-again", { checkpointEvery: "epoch" }, { resume: first! });
+    expect(again.parameters).toEqual(whole.parameters);
+    expect(storyOf(again, 0)).toEqual(storyOf(whole, first!.record.events!.lines));
+  });
+
+  test("trains every row once on more, fewer and other devices", async () => {
+    // None is lost: what a lost device had not merged would be trained again.
+    const devices = parsed(isMixed(name) ? "gpu,acc@0.5" : "gpu,gpu@0.5");
+    const whole = await run(name, "others", {}, { everySeconds: 0.1, devices });
+    const [middle] = whole.checkpoints as [Checkpoint];
+    const others = isMixed(name)
+      ? ["gpu,acc@0.3", "gpu,gpu,acc,acc@0.2"]
+      : ["gpu@0.3", "gpu,acc,gpu:joins=0.2,gpu@0.7", "acc"];
+    const before = whole.events.slice(0, middle.record.events!.lines);
+    for (const [i, text] of others.entries()) {
+      const again = await run(name, `others-${i}`, {}, { resume: middle, devices: parsed(text) });
+      expect(again.events[0]).toMatchObject({ type: "resume", exact: false });
+      const times = rowCounts(again.events);
+      const already = rowCounts(before);
+      expect(times.some((count) => count === 1)).toBe(true);
+      expect(times.every((count) => count <= 1)).toBe(true);
+      // Only rows whose gradients were in arrays of devices that are no more are trained again.
+      const all = times.map((count, row) => count + already[row]!);
+      expect(all.every((count) => count >= 1)).toBe(true);
+      expect(name === "abs-sgd" || all.every((count) => count === 1)).toBe(true);
+    }
+  });
+});
+
+test("a run that has ended goes on for more epochs", async () => {
+  const short = await run("sync", "short", { epochs: 1 });
+  const end = short.checkpoints.at(-1)!;
+  const longer = await run("sync", "longer", { epochs: EPOCHS }, { resume: end });
+  expect(longer.events.at(-1)).toMatchObject({ type: "end", reason: "epochs" });
+  const times = rowCounts([...short.events, ...longer.events]);
+  expect(times.every((count) => count === 1)).toBe(true);
+  const again = await run(
+    "sync",
+    "over",
+    { epochs: EPOCHS },
+    { resume: longer.checkpoints.at(-1)! },
+  );
+  expect(again.parameters).toEqual(longer.parameters);
+  expect(rowCounts(again.events).every((count) => count === 0)).toBe(true);
+});
+
+test("a checkpoint of another run is refused by what differs", async () => {
+  const { checkpoints } = await run("sync", "mine", { epochs: 1 });
+  const resume = checkpoints[0]!;
+  const refused = (name: string, changes: Partial<SimulateOptions>) =>
+    expect(run(name, "other", {}, { resume, ...changes })).rejects;
+  const code = "CHECKPOINT_MISMATCH";
+  await refused("local", {}).toMatchObject({
+    code,
+    message: expect.stringContaining("the algorithm (sync there)") as string,
+  });
+  await refused("sync", { seed: 7 }).toThrow("the seed (1 there)");
+  await refused("sync", { evaluation: null }).toThrow("the evaluation data");
+  await refused("sync", { rule: { name: "adagrad", epsilon: 1 } }).toThrow();
+});
