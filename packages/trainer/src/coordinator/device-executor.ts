@@ -75,8 +75,8 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
   const { devices, models } = options;
   const callOf = deviceCallOf(models);
   const events = createEventQueue<PolicyEvent>();
-  const names = devices.map(({ name }) => name);
-  const replies = names.map(repliesOf);
+  const deviceNames = devices.map(({ name }) => name);
+  const replies = deviceNames.map(repliesOf);
   const usage: (DeviceUsage | null)[] = devices.map(() => null);
   const { onLost = tellAndHandOn, snapshots = noSnapshots } = options;
   const calls = createDeviceCalls({
@@ -110,7 +110,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     if (id !== event.device.id) {
       throw new RangeError(`device ${id} was to join as device ${event.device.id}`);
     }
-    names.push(device.name);
+    deviceNames.push(device.name);
     replies.push(repliesOf(device.name));
     usage.push(null);
     groups.join();
@@ -143,7 +143,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         calls.measured(id, count, seconds);
         if (Number.isFinite(loss))
           events.push({ type: "done", device: id, rows, nonZeros, seconds, loss });
-        else events.fail(divergence(names[id]!, rows, learningRate, loss));
+        else events.fail(divergence(deviceNames[id]!, rows, learningRate, loss));
       },
       lost: () => permutations.release(rows),
     };
@@ -227,7 +227,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     switch (command.type) {
       case "step":
         if (!(Math.abs(command.learningRate) <= largestLearningRate)) {
-          const name = names[command.device]!;
+          const name = deviceNames[command.device]!;
           return events.fail(rateOutOfRange(name, command.rows, command.learningRate));
         }
         return groups.add(command.device, {

@@ -248,7 +248,7 @@ async function trainOn(
         tally.event(record);
         emit(record);
       },
-      onTooFew: (devices) => (left = devices),
+      onTooFew: (count) => (left = count),
     },
     options,
   );
