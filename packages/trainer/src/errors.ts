@@ -12,6 +12,7 @@ export type TrainerErrorCode =
   | "DATA_MISMATCH"
   | "RUN_EXISTS"
   | "RUN_FOLDER"
+  | "RUN_ACTIVE"
   | "REPLAY_MISMATCH"
   | "PROFILE"
   | "CHECKPOINT_WRITE"

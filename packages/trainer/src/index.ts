@@ -30,12 +30,18 @@ export {
   type PredictOptions,
 } from "./run/predictor.js";
 export {
+  checkpointsFolder,
   checkRunFolder,
   createRunFolder,
+  devicesFile,
+  discardedEventsFile,
+  resumeRunFolder,
   runFiles,
   type RunFolder,
   type RunFolderOptions,
 } from "./run/run-folder.js";
+export { isReachable, lockRun, runOwner, type RunLock, type RunOwner } from "./run/run-lock.js";
+export { checkResumable, hasWorkLeft } from "./run/resume.js";
 export type { Checkpoint, CheckpointSummary } from "./checkpoint/open-checkpoint.js";
 export { openCheckpoint } from "./checkpoint/open-checkpoint.js";
 export {
@@ -62,6 +68,7 @@ export { replay, type ReplayOptions } from "./run/replay.js";
 export type { Patience, PatienceState, StopRules } from "./run/stop-rules.js";
 export { metricValue, parseTarget, type Target } from "./run/target.js";
 export type {
+  AddFailedRecord,
   EndRecord,
   EvaluationRecord,
   JoinedRecord,

@@ -7,6 +7,7 @@ import {
   listCheckpoints,
   openCheckpoint,
   parseSimulatedDevices,
+  replay,
   simulate,
   type Checkpoint,
   type Profile,
@@ -15,11 +16,11 @@ import {
   type SimulateOptions,
 } from "../src/index.js";
 import { temporaryFolder } from "./random-checkpoint.js";
-import { names as all, smallPolicy } from "./small-algorithms.js";
-import { options } from "./small-run.js";
+import { names as algorithms, smallPolicy } from "./small-algorithms.js";
+import { devicesOf, ofPolicy, options } from "./small-run.js";
 
 // Algorithms that can be resumed.
-const names = all.filter((name) =>
+const names = algorithms.filter((name) =>
   ["sync", "lb-bsp", "elastic", "local", "easgd", "crossbow"].includes(name),
 );
 const ROWS = 1000;
@@ -119,6 +120,15 @@ describe.each(names)("%s", { timeout: 120_000 }, (name) => {
       expect(again.events[0]).toMatchObject({ type: "resume", exact: true });
       expect(storyOf(again, 0)).toEqual(storyOf(whole, checkpoint.record.events!.lines));
       expect(again.parameters).toEqual(whole.parameters);
+      const before = whole.events.slice(0, checkpoint.record.events!.lines);
+      const { devices: _devices, workerUrl: _url, ...same } = options();
+      const replayed = await replay({
+        ...same,
+        policy: smallPolicy(name, { epochs: EPOCHS }),
+        devices: devicesOf(whole.events),
+        events: ofPolicy([...before, ...again.events]),
+      });
+      expect(replayed).toEqual(new Float32Array(whole.parameters));
       if (i > 0) continue;
       const [next] = again.checkpoints;
       const third = await run(name, "third", {}, { ...every, resume: next! });
@@ -180,14 +190,14 @@ test("a run that has ended goes on for more epochs", async () => {
 test("a checkpoint of another run is refused by what differs", async () => {
   const { checkpoints } = await run("sync", "mine", { epochs: 1 });
   const resume = checkpoints[0]!;
-  const refused = (name: string, changes: Partial<SimulateOptions>) =>
-    expect(run(name, "other", {}, { resume, ...changes })).rejects;
+  const resumed = (name: string, changes: Partial<SimulateOptions>) =>
+    run(name, "other", {}, { resume, ...changes });
   const code = "CHECKPOINT_MISMATCH";
-  await refused("local", {}).toMatchObject({
+  await expect(resumed("local", {})).rejects.toMatchObject({
     code,
     message: expect.stringContaining("the algorithm (sync there)") as string,
   });
-  await refused("sync", { seed: 7 }).toThrow("the seed (1 there)");
-  await refused("sync", { evaluation: null }).toThrow("the evaluation data");
-  await refused("sync", { rule: { name: "adagrad", epsilon: 1 } }).toThrow();
+  await expect(resumed("sync", { seed: 7 })).rejects.toThrow("the seed (1 there)");
+  await expect(resumed("sync", { evaluation: null })).rejects.toThrow("the evaluation data");
+  await expect(resumed("sync", { rule: { name: "adagrad", epsilon: 1 } })).rejects.toThrow();
 });

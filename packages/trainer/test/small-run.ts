@@ -1,7 +1,7 @@
 import { normalizedMerge } from "@heterosgd/merge";
-import { adaptiveSgd, type PolicyEvent } from "@heterosgd/scheduler";
+import { adaptiveSgd } from "@heterosgd/scheduler";
 import { parseDevices } from "../src/device/device-spec.js";
-import type { RunEvent, StartRecord, TrainOptions } from "../src/index.js";
+import type { ReplayOptions, RunEvent, StartRecord, TrainOptions } from "../src/index.js";
 import { builtTrainer } from "./built.js";
 import { syntheticRows } from "./synthetic.js";
 
@@ -46,13 +46,16 @@ const policyEvents = new Set([
   "applied",
   "blended",
   "evaluated",
+  "checkpointed",
+  "save",
+  "resume",
   "lost",
   "joined",
   "finish",
 ]);
-/** What the policy saw of a run, which is what a replay needs. */
+/** What the policy saw of a run and where it was resumed, which is what a replay needs. */
 export const ofPolicy = (events: readonly RunEvent[]) =>
-  events.filter((event) => policyEvents.has(event.type)) as unknown as PolicyEvent[];
+  events.filter((event) => policyEvents.has(event.type)) as unknown as ReplayOptions["events"];
 
 /** What a run's start says of its devices, for replaying it on the same kernels. */
 export function devicesOf(events: readonly RunEvent[]): StartRecord["devices"] {

@@ -29,11 +29,16 @@ interface Queued {
   readonly id?: number;
 }
 
+export interface ReplayExecutor extends Executor {
+  /** Has all devices do what they have been told and need not answer. */
+  settle(): Promise<void>;
+}
+
 /**
  * Gives the recorded events one after another; before each, the device that it came from catches up
  * with its queue as far as the event says.
  */
-export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
+export function createReplayExecutor(options: ReplayExecutorOptions): ReplayExecutor {
   const { hosts, models, permutations, events } = options;
   const callOf = deviceCallOf(models);
   const queues: Queued[][] = hosts.map(() => []);
@@ -173,6 +178,9 @@ export function createReplayExecutor(options: ReplayExecutorOptions): Executor {
       position++;
       await enact(event);
       return event;
+    },
+    async settle() {
+      for (const queue of queues) for (const queued of queue.splice(0)) await queued.run();
     },
   };
 }

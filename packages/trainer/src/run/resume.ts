@@ -8,6 +8,7 @@ import type { CheckpointRecord } from "../checkpoint/record.js";
 import { ownerOf, type ModelTable } from "../coordinator/model-table.js";
 import { TrainerError } from "../errors.js";
 import type { CheckpointOptions } from "./checkpointer.js";
+import { metricValue } from "./target.js";
 import type { TrainOptions } from "./train.js";
 
 /** What a run must have been begun with to be resumed. */
@@ -15,6 +16,12 @@ export type SameRun = Pick<
   TrainOptions,
   "train" | "evaluation" | "shape" | "rule" | "seed" | "policy"
 > & { readonly checkpoints?: CheckpointOptions };
+
+/** What says how long a run lasts. */
+export type WorkLeftOptions = Pick<
+  TrainOptions,
+  "policy" | "train" | "shape" | "target" | "patience" | "maxSeconds"
+>;
 
 /** A checkpoint that a run can go on from. */
 export interface Resumption {
@@ -52,6 +59,40 @@ export function resumptionOf(
     policy.checkState(record.policy, { rows: train.rows, parameters }),
   );
   return { checkpoint, record, state, exact: isSame(record, policy.devices(state)) };
+}
+
+/**
+ * Refuses a checkpoint that a run can't go on from, before anything is done for it: `train` and `simulate`
+ * would refuse it as well.
+ *
+ * @throws TrainerError CHECKPOINT_MISMATCH, naming what differs; CHECKPOINT_FORMAT
+ */
+export function checkResumable(checkpoint: Checkpoint, run: SameRun): void {
+  resumptionOf(checkpoint, run, () => false);
+}
+
+/**
+ * Whether a run that goes on from the checkpoint has anything to do: it may have reached its epochs, its
+ * steps, its time or its target.
+ *
+ * @throws TrainerError CHECKPOINT_FORMAT
+ */
+export function hasWorkLeft(
+  { path, record }: Pick<Checkpoint, "path" | "record">,
+  { policy, train, shape, target, patience, maxSeconds }: WorkLeftOptions,
+): boolean {
+  const { metrics } = record;
+  if (maxSeconds !== undefined && record.seconds >= maxSeconds) return false;
+  if (patience !== undefined && record.patience.without >= patience.evaluations) return false;
+  if (target !== undefined && metrics !== null && metrics.cutoffs.includes(target.k)) {
+    if (metricValue(metrics, target) >= target.atLeast) return false;
+  }
+  const parameters = parameterLayout(shape).parameterCount;
+  const state = checked(path, () =>
+    policy.checkState(record.policy, { rows: train.rows, parameters }),
+  );
+  const [, commands] = policy.resume(state, null);
+  return !commands.some(({ type }) => type === "stop");
 }
 
 function differencesOf(record: CheckpointRecord, run: SameRun): readonly string[] {

@@ -107,6 +107,14 @@ export interface RetryFailedRecord extends FailedRetry {
   readonly type: "retry-failed";
 }
 
+/** A device that was to be added could not be opened. */
+export interface AddFailedRecord {
+  readonly type: "add-failed";
+  /** As `parseDevices` reads it. */
+  readonly spec: string;
+  readonly reason: string;
+}
+
 /** What the policy saw, with what a reader of the record wants to know besides. */
 export type RecordedEvent =
   | Exclude<PolicyEvent, JoinedEvent | LostEvent>
@@ -140,6 +148,7 @@ export type RunEvent = {
   | ResumeRecord
   | RecordedEvent
   | RetryFailedRecord
+  | AddFailedRecord
   | Report
   | EvaluationRecord
   | SavedRecord

@@ -1,8 +1,11 @@
 import { readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { EventsPosition } from "../checkpoint/record.js";
 import { TrainerError } from "../errors.js";
+import { discardEvents } from "./discard-events.js";
 import { codeOf, makeFolders, probeFolder, reasonOf } from "./make-folders.js";
 import { createLineFile } from "./line-file.js";
+import { active, runOwner } from "./run-lock.js";
 import type { RunEvent } from "./run-event.js";
 
 /** Files of a run, by what they hold. The events are what tells a run's folder from others. */
@@ -13,6 +16,15 @@ export const runFiles = {
   log: "log.txt",
   metrics: "metrics.json",
 } as const;
+
+/** The folder of a run's checkpoints, within the run's. */
+export const checkpointsFolder = "checkpoints";
+
+/** Events that have not happened any more since the run was resumed from before them. */
+export const discardedEventsFile = "events.discarded.jsonl";
+
+/** The list of devices that a run under way is to have. */
+export const devicesFile = "devices.json";
 
 type RunFile = keyof typeof runFiles;
 
@@ -41,6 +53,8 @@ export interface RunFolder {
   readonly draftPath: string;
   /** Where a file is written. */
   draft(name: RunFile): string;
+  /** Where checkpoints are written. */
+  readonly checkpoints: string;
   /**
    * Appends a line to the event stream, within half a second: a process that is killed takes the last ones
    * with it. Does nothing after `close`.
@@ -49,7 +63,12 @@ export interface RunFolder {
   /** Appends a line of the log that people read, within half a second; does nothing after `close`. */
   log(line: string): void;
   /**
-   * Writes the metrics so that they are there whole or not at all. @throws TrainerError RUN_FOLDER
+   * Sees to it that all events until now are on the disk, and says where they end. @throws the system's error
+   */
+  position(): Promise<EventsPosition>;
+  /**
+   * Writes the metrics so that they are there whole or not at all, and behind all events until
+   * now. @throws TrainerError RUN_FOLDER
    */
   metrics(value: unknown): Promise<void>;
   /**
@@ -64,7 +83,7 @@ export interface RunFolder {
  * Refuses a folder that `createRunFolder` would refuse, and leaves nothing behind: ask before
  * anything costly is done for the run.
  *
- * @throws TrainerError RUN_EXISTS, RUN_FOLDER
+ * @throws TrainerError RUN_EXISTS, RUN_ACTIVE, RUN_FOLDER
  */
 export async function checkRunFolder(path: string, options: RunFolderOptions = {}): Promise<void> {
   try {
@@ -84,7 +103,7 @@ export async function checkRunFolder(path: string, options: RunFolderOptions = {
  * @param onFailure - told once, as soon as an event or a line of the log could not be written; all
  * later ones are dropped, and `close` will throw the same.
  * @throws TrainerError RUN_EXISTS if the folder holds anything, unless `force` is set and it is a
- * run whose files are none of the inputs; RUN_FOLDER if it cannot be made or written to. Nothing is
+ * run whose files are none of the inputs; RUN_ACTIVE if that is under way; RUN_FOLDER if it cannot be made or written to. Nothing is
  * left behind then.
  */
 export async function createRunFolder(
@@ -112,7 +131,7 @@ export async function createRunFolder(
     const draftPath = replaces ? join(at, replacementFolder) : at;
     const draft = (name: RunFile) => join(draftPath, runFiles[name]);
     // What an earlier attempt to replace the run left.
-    if (replaces) for (const name of fileKeys) await rm(draft(name), { force: true });
+    if (replaces) await removeRun(draftPath);
     for (const name of ["events", "log"] as const) {
       // Exclusively, as another run may have begun in the same folder.
       await writeFile(draft(name), "", { flag: "wx" });
@@ -124,10 +143,36 @@ export async function createRunFolder(
   }
 }
 
+/**
+ * Opens the folder of a run that goes on from a checkpoint, or anew from its start. Events that came later are
+ * set aside, metrics that were final are no more; the model stays until there is another.
+ *
+ * @param config - what `config.json` is to hold from now on.
+ * @param position - where the events end that belong to the checkpoint; null where none do.
+ * @throws TrainerError RUN_FOLDER
+ */
+export async function resumeRunFolder(
+  path: string,
+  config: unknown,
+  position: EventsPosition | null,
+  onFailure?: (error: TrainerError) => void,
+): Promise<RunFolder> {
+  try {
+    await rm(join(path, runFiles.metrics), { force: true });
+    const discarded = join(path, discardedEventsFile);
+    const kept = await discardEvents(join(path, runFiles.events), discarded, position);
+    await writeJson(join(path, runFiles.config), config);
+    return openRunFolder(path, path, onFailure, kept);
+  } catch (error) {
+    throw asFolderError(path, error, "");
+  }
+}
+
 function openRunFolder(
   path: string,
   draftPath: string,
   onFailure: ((error: TrainerError) => void) | undefined,
+  from?: EventsPosition,
 ): RunFolder {
   const file = (name: RunFile) => join(path, runFiles[name]);
   const draft = (name: RunFile) => join(draftPath, runFiles[name]);
@@ -137,7 +182,12 @@ function openRunFolder(
     failure = asFolderError(path, error, "");
     onFailure?.(failure);
   };
-  const events = createLineFile<RunEvent>(draft("events"), (event) => JSON.stringify(event), fail);
+  const events = createLineFile<RunEvent>(
+    draft("events"),
+    (event) => JSON.stringify(event),
+    fail,
+    from,
+  );
   const log = createLineFile<string>(draft("log"), (line) => line, fail);
 
   return {
@@ -145,16 +195,21 @@ function openRunFolder(
     file,
     draftPath,
     draft,
+    checkpoints: join(draftPath, checkpointsFolder),
+    position: () => events.position(),
     event(event) {
       if (failure === undefined) events.write(event);
     },
     log(line) {
       if (failure === undefined) log.write(line);
     },
-    metrics: (value) =>
-      writeJson(draft("metrics"), value).catch((error: unknown) => {
+    async metrics(value) {
+      // They tell that a run is complete; that events could not be written is told by others.
+      await events.position().catch(() => undefined);
+      await writeJson(draft("metrics"), value).catch((error: unknown) => {
         throw asFolderError(path, error, "");
-      }),
+      });
+    },
     async close() {
       await Promise.all([events.close(), log.close()]);
       if (failure !== undefined) throw failure;
@@ -164,6 +219,12 @@ function openRunFolder(
       try {
         // They tell that a run is complete: the old ones go first, the new ones come last.
         await rm(file("metrics"), { force: true });
+        const checkpoints = join(path, checkpointsFolder);
+        await rm(checkpoints, { recursive: true, force: true });
+        for (const name of [discardedEventsFile, devicesFile]) {
+          await rm(join(path, name), { force: true });
+        }
+        await rename(join(draftPath, checkpointsFolder), checkpoints).catch(ignoreMissing);
         for (const name of fileKeys) await rename(draft(name), file(name));
         // It may hold files of other origin.
         await rmdir(draftPath).catch(() => undefined);
@@ -172,6 +233,17 @@ function openRunFolder(
       }
     },
   };
+}
+
+/** Removes a run's files and checkpoints from its folder. */
+async function removeRun(folder: string): Promise<void> {
+  const files = [...Object.values(runFiles), discardedEventsFile, devicesFile];
+  for (const name of files) await rm(join(folder, name), { force: true });
+  await rm(join(folder, checkpointsFolder), { recursive: true, force: true });
+}
+
+function ignoreMissing(error: unknown): void {
+  if (codeOf(error) !== "ENOENT") throw error;
 }
 
 /** Makes a folder that was not there before, and returns its path. */
@@ -186,7 +258,7 @@ async function makeUnique(path: string, made: string[]): Promise<string> {
 /**
  * Whether a run lies at `path` that is to be replaced.
  *
- * @throws TrainerError RUN_EXISTS if anything lies there that must not be; the system's error.
+ * @throws TrainerError RUN_EXISTS if anything lies there that must not be, RUN_ACTIVE; the system's error.
  */
 async function holdsRun(
   path: string,
@@ -208,6 +280,8 @@ async function holdsRun(
       `${path} already holds files (${names}); choose another folder${hint}`,
     );
   }
+  const owner = await runOwner(path);
+  if (owner !== null) throw active(path, owner);
   for (const folder of [path, join(path, replacementFolder)]) {
     for (const name of fileKeys) await refuseInput(join(folder, runFiles[name]), inputs);
   }

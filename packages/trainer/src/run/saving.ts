@@ -48,7 +48,7 @@ export function createSaving(options: SavingOptions): Saving {
           checkpoints: run.checkpoints,
           run,
           start: options.start,
-          facts: known.facts,
+          facts: () => known.facts(),
           save: options.save,
           onWritten({ path, step, bytes, seconds, notRemoved }) {
             emit({ type: "saved", checkpoint: basename(path), step, bytes, seconds, notRemoved });

@@ -26,8 +26,8 @@ export interface PatienceState {
 /** Looks at one evaluation after another. */
 export interface StopWatch {
   /** Why the run is to end after this one, null to go on. */
-  look(metrics: Metrics): StopReason | null;
-  state(): PatienceState;
+  readonly look: (metrics: Metrics) => StopReason | null;
+  readonly state: () => PatienceState;
 }
 
 /**

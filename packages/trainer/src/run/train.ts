@@ -277,7 +277,7 @@ async function trainOn(
     const setup = { devices: infos, rows: rows.rows, parameters: layout.parameterCount };
     const begin = resumption === null ? policy.start(setup) : resumeWith(policy, resumption, infos);
     const reason = await coordinate(policy, begin, executor, observer);
-    if (allFinite(global())) await checkpointer?.finish(open.models.memory, null);
+    if (allFinite(global())) await checkpointer?.finish((name) => open.models.memory(name), null);
     if (reason === "devices") {
       const needed = limits.minDevices;
       throw noDevices("train", executor.losses(), { devices: left, needed });

@@ -11,15 +11,15 @@ export function atBarrier(
   devices: readonly SimulatedDevice[],
   happen: () => Promise<void>,
 ): void {
-  const waiting = new Set<DeviceId>();
-  for (const { info, isThere } of devices) if (isThere()) waiting.add(info.id);
-  for (const id of [...waiting]) {
-    devices[id]!.give({
+  const present = devices.filter(({ isThere }) => isThere());
+  const waiting = new Set<DeviceId>(present.map(({ info }) => info.id));
+  for (const { info, give } of present) {
+    give({
       activity: "merging",
       begin: () => ({
         until: clock.now(),
         async land() {
-          waiting.delete(id);
+          waiting.delete(info.id);
           if (waiting.size === 0) await happen();
         },
       }),

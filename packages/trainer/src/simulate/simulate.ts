@@ -217,7 +217,7 @@ async function simulateOn(
       ...device,
       isThere: state === null ? (devices[id]!.joins ?? 0) <= now : state.devices[id] === "there",
     })),
-    seconds: clock.now,
+    seconds: () => clock.now(),
     emit,
     save: () => executor.post({ type: "save" }),
     start: (setup) => createWriterHost(setup, () => 0),
@@ -248,7 +248,7 @@ async function simulateOn(
       checkpointer === null
         ? undefined
         : {
-            begin: checkpointer.begin,
+            begin: (models) => checkpointer.begin(models),
             taken(updates, executorState) {
               checkpointer.taken(updates, executorState);
               return checkpointer.idle();
@@ -337,7 +337,8 @@ async function simulateOn(
     },
   });
   if (checkpointer !== null && allFinite(global().parameters)) {
-    await checkpointer.finish(open.models.memory, await executor.settle(last));
+    const executorState = await executor.settle(last);
+    await checkpointer.finish((name) => open.models.memory(name), executorState);
   }
   if (reason === "devices") throw noDevices("train", losses);
   if (!allFinite(global().parameters)) throw diverged();

@@ -234,7 +234,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
       await snapshots.taken(updates, stateOf(pending));
       events.push({ type: "checkpointed" }, ...pending);
       deferred = null;
-      for (const happen of waiting) clock.schedule(clock.now(), happen);
+      for (const work of waiting) clock.schedule(clock.now(), work);
     });
   }
 

@@ -103,7 +103,7 @@ export function isSameSimulation(
 ): boolean {
   if (executor === null) return false;
   const state = checkSimulationState(executor);
-  const apart = ({ isThere: _, ...device }: CheckpointDevice) => device;
+  const apart = ({ spec, runs, info }: CheckpointDevice) => ({ spec, runs, info });
   return (
     state.key === key &&
     state.devices.length === devices.length &&

@@ -78,7 +78,7 @@ export function createTiming(
     finish: (from, batch) =>
       finishTime(plan, from, work(batch) * (1 + jitter * (2 * random.nextFloat() - 1))),
     seconds: (batch) => work(batch) / plan[0]![1],
-    random: random.state,
+    random: () => random.state(),
   };
 }
 
