@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { adaptiveSgd, takeRows } from "../src/index.js";
 import type { AdaptiveSgdOptions, AdaptiveSgdState, EvaluateEvery } from "../src/index.js";
 import { runFake } from "./fake-executor.js";
-import type { FakeDevice, FakeRun, Incident } from "./fake-executor.js";
+import type { FakeDevice, FakeRun, Incident } from "./fake-run.js";
 import { byUpdates, checked, commandsOf, mergeReports } from "./support.js";
 
 interface Scenario {

@@ -213,7 +213,9 @@ describe("Adaptive SGD on ten rows and two devices", () => {
       { type: "report", report: { type: "epoch", epoch: 0 } },
       { type: "evaluate", id: 2 },
     ]);
-    expect(send({ type: "evaluated", id: 2 })).toEqual([{ type: "stop", reason: "epochs", models: ["global"] }]);
+    expect(send({ type: "evaluated", id: 2 })).toEqual([
+      { type: "stop", reason: "epochs", models: ["global", "previous"] },
+    ]);
     expect(send({ type: "finish", reason: "signal" })).toEqual([]);
   });
 

@@ -7,9 +7,9 @@ import { expect } from "vitest";
 import type {
   AccumulateCommand,
   BlendCommand,
+  CheckpointModels,
   Command,
   DeviceId,
-  DeviceInfo,
   ModelName,
   Policy,
   PolicyEvent,
@@ -18,40 +18,12 @@ import type {
   RowRange,
   StepCommand,
   StopReason,
+  Transition,
 } from "../src/index.js";
+import { changes, uses } from "./command-models.js";
+import type { FakeDevice, FakeRun, Incident, Resumption, Saved } from "./fake-run.js";
 import { descend, gradient, initial, plus, zero } from "./toy-model.js";
 import type { ToyModel } from "./toy-model.js";
-
-export interface FakeDevice extends DeviceInfo {
-  /** Rows a second. */
-  readonly speed: number;
-  /** The fixed part of a step, as the rows that take as long. None if left out. */
-  readonly fixedRows?: number;
-}
-
-export interface Incident {
-  readonly at: number;
-  readonly event: PolicyEvent;
-  /** Speed of a device that joins. */
-  readonly speed?: number;
-}
-
-export interface FakeRun<State> {
-  readonly state: State;
-  readonly reason: StopReason;
-  readonly events: readonly PolicyEvent[];
-  /** What `start` answered, then what each event was answered with. */
-  readonly commands: readonly (readonly Command[])[];
-  readonly reports: readonly Report[];
-  /**
-   * Rows that the final global model has been trained on, `epoch * N + position`, with repetitions.
-   */
-  readonly trained: readonly number[];
-  /** The global model's parameters at the start, then after each event and what it had done. */
-  readonly trajectory: readonly (readonly number[])[];
-  /** The most batches that were outstanding at a device at a time. */
-  readonly deepest: number;
-}
 
 interface Queued {
   readonly command: Command;
@@ -80,29 +52,34 @@ const applySeconds = 1 / 32;
 const pushSeconds = 1 / 64;
 const sliceSeconds = 1 / 128;
 const evaluateSeconds = 1 / 2;
+const checkpointSeconds = 1 / 4;
 
 export function runFake<State>(
   policy: Policy<State>,
   setup: PolicySetup & { readonly devices: readonly FakeDevice[] },
   incidents: readonly Incident[] = [],
+  resumption?: Resumption<State>,
 ): FakeRun<State> {
   const workers = new Map<DeviceId, Worker>();
   const models = new Map<ModelName, ToyModel>();
   /** Rows of each step and accumulation. */
-  const made: (readonly RowRange[])[] = [];
+  const made: (readonly RowRange[])[] = [...(resumption?.saved.made ?? [])];
   /** Models of devices that others may read. */
   const readable = new Set<ModelName>();
   const trajectory: (readonly number[])[] = [];
   const events: PolicyEvent[] = [];
+  const times: number[] = [];
+  const saved: Saved<State>[] = [];
   const commands: (readonly Command[])[] = [];
   const reports: Report[] = [];
   const blends = new Map<number, Blending>();
   const pending: PolicyEvent[] = [];
   const script = incidents.toSorted((a, b) => a.at - b.at);
   let evaluation: { readonly id: number; readonly until: number } | null = null;
+  let checkpointed: number | null = null;
   let reason: StopReason | null = null;
   let deepest = 0;
-  let now = 0;
+  let now = resumption?.at ?? 0;
 
   const model = (name: ModelName): ToyModel => {
     const found = models.get(name);
@@ -160,7 +137,10 @@ export function runFake<State>(
 
   function execute(command: Command): void {
     expect(reason, "nothing follows a stop").toBeNull();
-    if (command.type !== "stop") expect(evaluation, "an evaluation is left alone").toBeNull();
+    if (command.type !== "stop") {
+      expect(evaluation, "an evaluation is left alone").toBeNull();
+      expect(checkpointed, "a checkpoint is left alone").toBeNull();
+    }
     switch (command.type) {
       case "step":
       case "accumulate": {
@@ -232,6 +212,11 @@ export function runFake<State>(
         expect(living().every((worker) => worker.queue.length === 0)).toBe(true);
         evaluation = { id: command.id, until: now + evaluateSeconds };
         return;
+      case "checkpoint":
+        expect(living().every((worker) => worker.queue.length === 0)).toBe(true);
+        expect(blends.size).toBe(0);
+        checkpointed = now + checkpointSeconds;
+        return;
       case "report":
         reports.push(command.report);
         return;
@@ -269,6 +254,16 @@ export function runFake<State>(
     readable.add(target);
   }
 
+  /** What a checkpoint or a stop leaves, of which nothing else may follow. */
+  function keep(state: State, names: CheckpointModels): void {
+    expect(names[0]).toBe("global");
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(!name.includes(":") || readable.has(name)).toBe(true);
+    const devices = policy.devices(state).map(({ id }) => workers.get(id)?.info as FakeDevice);
+    const copies = new Map(names.map((name) => [name, model(name)]));
+    saved.push({ state, models: copies, made: [...made], devices, events: events.length });
+  }
+
   function complete(worker: Worker): void {
     worker.land();
     worker.queue.shift();
@@ -302,7 +297,7 @@ export function runFake<State>(
     const next = Math.min(
       ...busy.map((worker) => worker.busyUntil),
       script[0]?.at ?? Infinity,
-      living().length > 0 ? (evaluation?.until ?? Infinity) : Infinity,
+      living().length > 0 ? (evaluation?.until ?? checkpointed ?? Infinity) : Infinity,
     );
     if (next === Infinity) throw new Error("The policy waits for ever.");
     now = Math.max(now, next);
@@ -316,20 +311,43 @@ export function runFake<State>(
       evaluation = null;
       return;
     }
+    if (checkpointed !== null && checkpointed <= now) {
+      pending.push({ type: "checkpointed" });
+      checkpointed = null;
+      return;
+    }
     const first = busy.find((worker) => worker.busyUntil <= now);
     if (first !== undefined) complete(first);
   }
 
-  for (const device of setup.devices) enter(device);
-  let [state, issued] = policy.start(setup);
+  /** With a checkpoint's models: only those that are anybody's on other devices. */
+  function startOrResume(): Transition<State> {
+    for (const device of resumption?.devices ?? resumption?.saved.devices ?? setup.devices) {
+      enter(device);
+    }
+    if (resumption === undefined) return policy.start(setup);
+    const same = resumption.devices === undefined;
+    for (const [name, copy] of resumption.saved.models) {
+      if (!same && name.includes(":")) continue;
+      models.set(name, copy);
+      readable.add(name);
+    }
+    return policy.resume(resumption.saved.state, resumption.devices ?? null);
+  }
+
+  let [state, issued] = startOrResume();
   for (;;) {
     commands.push(issued);
     issued.forEach(execute);
+    const last = issued.at(-1);
+    if (last?.type === "checkpoint" || last?.type === "stop") keep(state, last.models);
+    expect(issued.slice(0, -1).every(({ type }) => type !== "checkpoint")).toBe(true);
     trajectory.push(model("global").w);
     if (reason !== null) break;
     while (pending.length === 0) advance();
     const event = pending.shift() as PolicyEvent;
     events.push(event);
+    times.push(now);
     if (events.length > 100_000) throw new Error("The policy goes on for ever.");
     [state, issued] = policy.next(state, event);
   }
@@ -337,46 +355,12 @@ export function runFake<State>(
     state,
     reason,
     events,
+    times,
+    saved,
     commands,
     reports,
     trained: [...model("global").made].flatMap((id) => rowIds(made[id] ?? [])),
     trajectory,
     deepest,
   };
-}
-
-/** The models that a device's command reads or writes. */
-function uses(command: Command): readonly ModelName[] {
-  switch (command.type) {
-    case "step":
-      return [command.model];
-    case "accumulate":
-      return [command.model, command.into];
-    case "pull":
-      return ["global", `replica:${command.device}`];
-    case "push":
-      return [command.model ?? `replica:${command.device}`];
-    case "apply":
-      return [command.source, command.target];
-    case "blend":
-      return [command.target, ...command.terms.map((term) => term.model)];
-    default:
-      return [];
-  }
-}
-
-/** The models that a device's command changes. */
-function changes(command: Command): readonly ModelName[] {
-  switch (command.type) {
-    case "step":
-      return [command.model];
-    case "accumulate":
-      return [command.into];
-    case "pull":
-      return [`replica:${command.device}`];
-    case "apply":
-      return [command.source, command.target];
-    default:
-      return [];
-  }
 }

@@ -1,123 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  absSgd,
-  adaptiveHogbatch,
-  asyncSgd,
-  countRows,
-  crossbow,
-  easgd,
-  elasticSgd,
-  hogbatch,
-  hogwild,
-  lbBsp,
-  localSgd,
-  ssp,
-  syncSgd,
-  takeRows,
-} from "../src/index.js";
-import type { Policy, Run, RunOptions } from "../src/index.js";
-import type { FakeRun } from "./fake-executor.js";
-import { runScenario, scenarios } from "./scenarios.js";
+import { countRows } from "../src/index.js";
+import type { Run } from "../src/index.js";
+import { cases } from "./cases.js";
+import type { FakeRun } from "./fake-run.js";
+import { runScenario, scenarios, withHosts } from "./scenarios.js";
 import type { Scenario } from "./scenarios.js";
-import { commandsOf, roundReports } from "./support.js";
-
-interface Case {
-  readonly name: string;
-  create(run: RunOptions, size: number): Policy<Run>;
-  /** Whether the final model holds every row that counts as trained. */
-  readonly exact: boolean;
-  readonly hostsOnly?: boolean;
-}
-
-const cases: readonly Case[] = [
-  { name: "sync", exact: true, create: (run, batch) => syncSgd({ ...run, batch }) },
-  { name: "lb-bsp", exact: true, create: (run, batch) => lbBsp({ ...run, batch }) },
-  {
-    name: "elastic",
-    exact: true,
-    create: (run, batch) => elasticSgd({ ...run, batch }),
-  },
-  {
-    name: "local",
-    exact: true,
-    create: (run, batch) => localSgd({ ...run, batch, localSteps: 3 }),
-  },
-  {
-    name: "easgd",
-    exact: true,
-    create: (run, batch) => easgd({ ...run, batch, mergeEvery: 2 }),
-  },
-  // A replica that restarts or is lost takes the gradient with it that z was to get next.
-  { name: "crossbow", exact: false, create: (run, batch) => crossbow({ ...run, batch }) },
-  {
-    name: "abs-sgd",
-    exact: true,
-    create: (run, microBatch) => absSgd({ ...run, microBatch }),
-  },
-  {
-    name: "abs-sgd with momentum",
-    exact: true,
-    create: (run, microBatch) =>
-      absSgd({ ...run, microBatch, momentum: 0.5, learningRateRule: "linear" }),
-  },
-  { name: "async", exact: true, create: (run, batch) => asyncSgd({ ...run, batch }) },
-  {
-    name: "ssp",
-    exact: true,
-    create: (run, batch) => ssp({ ...run, batch, staleness: batch % 3, roundRows: 20 }),
-  },
-  {
-    name: "hogwild",
-    exact: true,
-    hostsOnly: true,
-    create: (run, messageRows) => hogwild({ ...run, messageRows }),
-  },
-  {
-    name: "hogbatch",
-    exact: true,
-    create: (run, size) => hogbatch({ ...run, acceleratorBatch: 12, messageRows: size }),
-  },
-  {
-    name: "hogbatch that overwrites",
-    exact: false,
-    create: (run, size) =>
-      hogbatch({
-        ...run,
-        acceleratorBatch: 12,
-        messageRows: size,
-        accelerate: "overwrite",
-        roundRows: 30,
-      }),
-  },
-  {
-    name: "adaptive-hogbatch",
-    exact: true,
-    create: (run, size) =>
-      adaptiveHogbatch({
-        ...run,
-        hostMax: 4,
-        acceleratorMin: 2,
-        acceleratorMax: 16,
-        messageRows: size,
-      }),
-  },
-];
-
-const ascending = (rows: readonly number[]) => rows.toSorted((a, b) => a - b);
-const upTo = (end: number) => Array.from({ length: end }, (_, i) => i);
-
-/** Rows that can still be taken, `epoch * N + position`. */
-function rowsInQueue({ queue }: Run): readonly number[] {
-  const left: number[] = [];
-  for (let current = queue; ;) {
-    const [next, ranges] = takeRows(current, 1);
-    const [first] = ranges;
-    if (first === undefined) return left;
-    left.push(first.epoch * queue.rows + first.start);
-    current = next;
-  }
-}
+import { ascending, commandsOf, roundReports, rowsInQueue, upTo } from "./support.js";
 
 describe.each(cases)("whatever the speeds, losses and joins, $name", (tried) => {
   const size = fc.integer({ min: 1, max: 12 });
@@ -232,18 +121,3 @@ describe.each(cases)("whatever the speeds, losses and joins, $name", (tried) => 
     );
   });
 });
-
-function withHosts(scenario: Scenario): Scenario {
-  return {
-    ...scenario,
-    devices: scenario.devices.map((device) => ({ ...device, role: "host" })),
-    incidents: scenario.incidents.map((incident) =>
-      incident.event.type === "joined"
-        ? {
-            ...incident,
-            event: { type: "joined", device: { ...incident.event.device, role: "host" } },
-          }
-        : incident,
-    ),
-  };
-}

@@ -47,6 +47,10 @@ describe("a recorded run in which one device is lost and one joins", () => {
       if (recorded.event !== null) [state, commands] = policy.next(state, recorded.event);
       expect(commands).toEqual(recorded.commands);
     }
-    expect(commands.at(-1)).toEqual({ type: "stop", reason: "epochs", models: ["global"] });
+    expect(commands.at(-1)).toEqual({
+      type: "stop",
+      reason: "epochs",
+      models: ["global", "previous"],
+    });
   });
 });

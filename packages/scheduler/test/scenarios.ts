@@ -1,8 +1,14 @@
 /** Random runs: data, devices, when which are lost or join, and a finish. */
 import fc from "fast-check";
-import type { DeviceInfo, EvaluateEvery, Policy, RunOptions } from "../src/index.js";
+import type {
+  CheckpointEvery,
+  DeviceInfo,
+  EvaluateEvery,
+  Policy,
+  RunOptions,
+} from "../src/index.js";
 import { runFake } from "./fake-executor.js";
-import type { FakeDevice, FakeRun, Incident } from "./fake-executor.js";
+import type { FakeDevice, FakeRun, Incident, Resumption } from "./fake-run.js";
 import { checked } from "./support.js";
 
 export interface Scenario {
@@ -30,6 +36,7 @@ const runOptions = fc.record(
     ),
     warmupEpochs: fc.constantFrom(0, 0.3, 1),
     evaluateEvery: fc.constantFrom<EvaluateEvery>("merge", "epoch", "never", 2),
+    checkpointEvery: fc.constantFrom<CheckpointEvery>("merge", "epoch", "never", 3),
     maxSteps: fc.integer({ min: 1, max: 60 }),
   },
   { requiredKeys: ["epochs", "schedule"] },
@@ -44,6 +51,7 @@ export function scenarios(incidentsToo = true): fc.Arbitrary<Scenario> {
       devices: fc.array(device, { minLength: 1, maxLength: 4 }),
       joining: fc.array(fc.tuple(at, device), { maxLength: incidentsToo ? 2 : 0 }),
       losses: fc.array(fc.tuple(at, fc.nat(5)), { maxLength: incidentsToo ? 4 : 0 }),
+      saves: fc.array(at, { maxLength: incidentsToo ? 3 : 0 }),
       finish: incidentsToo ? fc.option(at, { freq: 3 }) : fc.constant(null),
     })
     .map((drawn) => {
@@ -59,6 +67,7 @@ export function scenarios(incidentsToo = true): fc.Arbitrary<Scenario> {
         const entered = joining[id - devices.length]?.at ?? 0;
         incidents.push({ at: entered + when, event: { type: "lost", device: id, reason: "test" } });
       }
+      for (const when of drawn.saves) incidents.push({ at: when, event: { type: "save" } });
       if (drawn.finish !== null) {
         incidents.push({ at: drawn.finish, event: { type: "finish", reason: "time" } });
       }
@@ -66,7 +75,26 @@ export function scenarios(incidentsToo = true): fc.Arbitrary<Scenario> {
     });
 }
 
-export function runScenario<State>(policy: Policy<State>, scenario: Scenario): FakeRun<State> {
-  const { rows, devices, incidents } = scenario;
-  return runFake(checked(policy), { devices, rows, parameters: 9 }, incidents);
+export function runScenario<State>(
+  policy: Policy<State>,
+  { rows, devices, incidents }: Scenario,
+  resumption?: Resumption<State>,
+): FakeRun<State> {
+  return runFake(checked(policy), { devices, rows, parameters: 9 }, incidents, resumption);
+}
+
+/** For algorithms that have no use for accelerators. */
+export function withHosts(scenario: Scenario): Scenario {
+  return {
+    ...scenario,
+    devices: scenario.devices.map((info) => ({ ...info, role: "host" })),
+    incidents: scenario.incidents.map((incident) =>
+      incident.event.type === "joined"
+        ? {
+            ...incident,
+            event: { type: "joined", device: { ...incident.event.device, role: "host" } },
+          }
+        : incident,
+    ),
+  };
 }

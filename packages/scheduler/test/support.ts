@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { takeRows } from "../src/index.js";
 import type {
   Command,
   CommandOf,
@@ -11,6 +12,7 @@ import type {
   PolicySetup,
   Report,
   RoundReport,
+  RowQueue,
   StopReason,
   Term,
 } from "../src/index.js";
@@ -33,6 +35,7 @@ export function checked<State>(policy: Policy<State>): Policy<State> {
   return {
     ...policy,
     start: (setup) => freeze(policy.start(freeze(setup))),
+    resume: (state, devices) => freeze(policy.resume(state, freeze(devices))),
     next: (state, event) => {
       const transition = freeze(policy.next(state, freeze(event)));
       const revived = JSON.parse(JSON.stringify(state)) as State;
@@ -209,4 +212,19 @@ export function pushed(device: DeviceId, norm: number | null = null): PolicyEven
 
 export function lost(device: DeviceId): PolicyEvent {
   return { type: "lost", device, reason: "test" };
+}
+
+export const ascending = (rows: readonly number[]) => rows.toSorted((a, b) => a - b);
+export const upTo = (end: number) => Array.from({ length: end }, (_, i) => i);
+
+/** Rows that can still be taken, `epoch * N + position`. */
+export function rowsInQueue({ queue }: { readonly queue: RowQueue }): readonly number[] {
+  const left: number[] = [];
+  for (let current = queue; ;) {
+    const [next, ranges] = takeRows(current, 1);
+    const [first] = ranges;
+    if (first === undefined) return left;
+    left.push(first.epoch * queue.rows + first.start);
+    current = next;
+  }
 }

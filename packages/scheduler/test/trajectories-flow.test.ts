@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { absSgd, adaptiveHogbatch, asyncSgd, hogbatch, hogwild, ssp } from "../src/index.js";
 import type { DeviceId, Policy, RowRange, StepCommand } from "../src/index.js";
 import { runFake } from "./fake-executor.js";
-import type { FakeDevice, FakeRun } from "./fake-executor.js";
+import type { FakeDevice, FakeRun } from "./fake-run.js";
 import { checked, commandsOf, roundReports } from "./support.js";
 import { descend, gradient, initial, plus } from "./toy-model.js";
 

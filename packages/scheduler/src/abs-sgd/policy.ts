@@ -4,25 +4,38 @@ import type {
   Policy,
   PolicyEvent,
   RowRange,
+  StopReason,
   Transition,
 } from "../contract.js";
 import {
   answering,
   checkedDevice,
   checkedSetup,
+  infosOf,
   unexpected,
   withDevice,
 } from "../common/devices.js";
 import type { CheckedDevice } from "../common/devices.js";
-import { conclude, evaluate, isDue, exhausted, newRun, stop } from "../common/run.js";
-import { notResumable } from "../common/not-resumable.js";
+import {
+  conclude,
+  evaluate,
+  exhausted,
+  isDue,
+  newRun,
+  requestSave,
+  save,
+  stop,
+} from "../common/run.js";
+import type { Every } from "../common/run.js";
 import { andThen } from "../transition.js";
+import { checkAbsSgdState, idle } from "./check-state.js";
 import { resolve } from "./options.js";
 import type { AbsSgdOptions, Settings } from "./options.js";
 import { completeReduction, startReduction } from "./reduce.js";
+import { resumedState, savedModels } from "./resume.js";
 import { allRows, emptyAccumulator, giveBack, rowsPending } from "./state.js";
 import type { AbsSgdDevice, AbsSgdState, Accumulator } from "./state.js";
-import { allFrozen, allIdle, workOn } from "./work.js";
+import { allFrozen, allIdle, pushSums, workOn } from "./work.js";
 
 type Step = Transition<AbsSgdState>;
 
@@ -37,7 +50,7 @@ type Step = Transition<AbsSgdState>;
  * ```
  *
  * S was computed at w_{t−1}, but for the first update, which has nothing before it. Weights are by
- * rows. All pause, with their sums kept, while the model is evaluated. At the end of the rows, the
+ * rows. All pause, with their sums kept, while the model is evaluated or saved. At the end of the rows, the
  * last step or a `finish` the micro-batches in flight are completed and all sums reduced, in at
  * most two more rounds; if the `finish` comes while the model is evaluated, the run ends with that
  * very model, and the sums' rows go back to the queue.
@@ -76,12 +89,14 @@ export function absSgd(options: AbsSgdOptions): Policy<AbsSgdState> {
         devices: [],
         joined: checkedSetup(setup),
         reducing: null,
-        pausing: false,
+        pausing: null,
         trained: 0,
         learningRate: 0,
       }),
     next: (state, event) => (state.phase === "stopped" ? [state, []] : on(settings, state, event)),
-    ...notResumable,
+    resume: (state, devices) => carryOn(settings, resumedState(settings, state, devices)),
+    devices: ({ devices, joined }) => infosOf([...devices, ...joined]),
+    checkState: checkAbsSgdState,
   };
 }
 
@@ -101,12 +116,13 @@ function on(settings: Settings, state: AbsSgdState, event: PolicyEvent): Step {
       if (state.phase !== "evaluating" || event.id !== state.evaluated)
         throw unexpected("evaluated");
       return state.finish === null
-        ? carryOn(settings, { ...state, phase: "working" })
-        : stop(giveBack(state, state.devices, rowsPending), state.finish);
-    case "save":
-      return [state, []];
+        ? carryOn(settings, { ...state, phase: "working", pausing: state.saveDue ? "save" : null })
+        : end(settings, state, state.finish);
     case "checkpointed":
-      throw unexpected(event.type);
+      if (state.phase !== "saving") throw unexpected(event.type);
+      return carryOn(settings, { ...state, phase: "working" });
+    case "save":
+      return [requestSave(state), []];
     case "lost":
       return onLost(settings, state, event.device);
     case "joined": {
@@ -117,19 +133,19 @@ function on(settings: Settings, state: AbsSgdState, event: PolicyEvent): Step {
       return carryOn(settings, {
         ...state,
         finish: state.finish ?? event.reason,
-        pausing: false,
+        pausing: null,
       });
     case "applied":
       throw unexpected(event.type);
   }
 }
 
-/** Has devices work; reduces when all have frozen; evaluates or ends when all are idle. */
+/** Has devices work; reduces when all have frozen; evaluates, saves or ends when all are idle. */
 function carryOn(settings: Settings, state: AbsSgdState): Step {
   if (state.phase !== "working") return [state, []];
   return andThen(workOn(settings, enter(state)), (next) => {
     if (next.reducing !== null) return [next, []];
-    if (next.pausing) return allIdle(next) ? evaluate({ ...next, pausing: false }) : [next, []];
+    if (next.pausing !== null) return allIdle(next) ? onPause(settings, next) : [next, []];
     if (!allFrozen(next)) return [next, []];
     if (next.devices.some(({ frozen }) => (frozen?.microBatches ?? 0) > 0)) {
       return startReduction(settings, next);
@@ -140,8 +156,20 @@ function carryOn(settings: Settings, state: AbsSgdState): Step {
       return carryOn(settings, { ...next, devices });
     }
     const reason = next.finish ?? exhausted(next.queue, next.steps, settings.maxSteps);
-    return reason === null ? [next, []] : conclude(next, reason);
+    return reason === null ? [next, []] : conclude(next, reason, savedModels(settings, next));
   });
+}
+
+/** Nobody is at work: does what the pause is for. */
+function onPause(settings: Settings, state: AbsSgdState): Step {
+  switch (state.pausing) {
+    case "evaluate":
+      return evaluate({ ...state, pausing: null });
+    case "save":
+      return andThen(pushSums(state), (next) => carryOn(settings, next));
+    default:
+      return save({ ...state, pausing: null }, savedModels(settings, state));
+  }
 }
 
 function onDone(settings: Settings, state: AbsSgdState, event: DoneEvent): Step {
@@ -175,8 +203,10 @@ function onBlended(settings: Settings, state: AbsSgdState, { id }: BlendedEvent)
   if (reducing === null || reducing.round !== id) throw unexpected("blended");
   return andThen(completeReduction(settings, state, reducing), (next) => {
     const epochEnded = next.epochsDone > state.epochsDone;
-    const due = isDue(settings.evaluateEvery, next.rounds, epochEnded);
-    return carryOn(settings, { ...next, pausing: due && next.finish === null });
+    const due = (every: Every) => isDue(every, next.rounds, epochEnded);
+    const saveDue = next.saveDue || due(settings.checkpointEvery);
+    const wanted = due(settings.evaluateEvery) ? "evaluate" : saveDue ? "save" : null;
+    return carryOn(settings, { ...next, saveDue, pausing: next.finish === null ? wanted : null });
   });
 }
 
@@ -193,25 +223,32 @@ function onLost(settings: Settings, state: AbsSgdState, id: number): Step {
         devices: state.devices.filter((device) => device.id !== id || device.lost),
       };
   const nobody = joined.length === 0 && next.devices.every((device) => device.lost);
-  return nobody ? stop(giveBack(next, next.devices, allRows), "devices") : carryOn(settings, next);
+  return nobody ? end(settings, next, "devices") : carryOn(settings, next);
+}
+
+/** Stops; what is not in the model goes back. */
+function end(settings: Settings, state: AbsSgdState, reason: StopReason): Step {
+  const left = state.devices.filter(({ lost }) => !lost);
+  const last: AbsSgdState = {
+    ...giveBack(state, state.devices, allRows),
+    ...idle.state,
+    devices: left.map((device) => ({ ...device, ...idle.device, filled: emptyAccumulator })),
+  };
+  return stop(last, reason, savedModels(settings, last));
 }
 
 /** Takes in those that have joined, unless a reduction is under way or the model evaluated. */
 function enter(state: AbsSgdState): AbsSgdState {
-  if (state.reducing !== null || state.pausing || state.joined.length === 0) return state;
+  if (state.reducing !== null || state.pausing !== null || state.joined.length === 0) return state;
   return { ...state, devices: [...state.devices, ...state.joined.map(freshDevice)], joined: [] };
 }
 
 function freshDevice(device: CheckedDevice): AbsSgdDevice {
   return {
     ...device,
+    ...idle.device,
     filling: 0,
     filled: emptyAccumulator,
-    working: [],
-    freezing: 0,
-    frozen: null,
-    pushes: 0,
-    lost: false,
   };
 }
 

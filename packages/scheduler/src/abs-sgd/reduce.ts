@@ -41,7 +41,7 @@ export function startReduction(settings: Settings, state: AbsSgdState): Transiti
     stateTerms: globalState,
   };
   const reducing = reportOf(state, total, learningRate, settings.microBatch);
-  return [{ ...state, reducing, learningRate }, [blend]];
+  return [{ ...state, reducing }, [blend]];
 }
 
 /** `t <- t + 1`, and the reports. */
@@ -64,6 +64,7 @@ export function completeReduction(
     rounds: report.round,
     steps: state.steps + sum(report.devices, ({ updates }) => updates),
     trained: state.trained + report.rows,
+    learningRate: report.devices[0]?.learningRate ?? state.learningRate,
     epochsDone,
   };
   const complete: RoundReport = { ...report, epoch: epochsDone };

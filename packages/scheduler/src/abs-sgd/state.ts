@@ -40,8 +40,11 @@ export interface AbsSgdState extends Run {
   readonly joined: readonly CheckedDevice[];
   /** What is reported when the reduction under way is done; null if none is. */
   readonly reducing: RoundReport | null;
-  /** Whether nothing is handed out or frozen until the model has been evaluated. */
-  readonly pausing: boolean;
+  /**
+   * Why nothing is handed out or frozen, null if all go on: the model is to be evaluated, it is to be
+   * saved, or the sums that are saved with it are being pushed.
+   */
+  readonly pausing: "evaluate" | "save" | "push" | null;
   /** Rows in the model, all epochs together. */
   readonly trained: number;
   /** η of the latest update, 0 before the first. */

@@ -46,9 +46,21 @@ function isFilling({ working, freezing }: AbsSgdDevice): boolean {
   return working.length > freezing;
 }
 
+/** Has the sums pushed that a checkpoint needs; they go on growing after it. */
+export function pushSums(state: AbsSgdState): Transition<AbsSgdState> {
+  const commands: Command[] = [];
+  const devices = state.devices.map((device) => {
+    if (device.filled.microBatches === 0) return device;
+    const [model] = accumulatorsOf(device);
+    commands.push({ type: "push", device: device.id, model, norm: false });
+    return { ...device, pushes: device.pushes + 1 };
+  });
+  return [{ ...state, pausing: "push", devices }, commands];
+}
+
 function freezes({ reducing, pausing }: AbsSgdState, device: AbsSgdDevice): boolean {
   const isEmpty = device.filled.microBatches === 0 && !isFilling(device);
-  return reducing === null && !pausing && device.frozen === null && !isEmpty;
+  return reducing === null && pausing === null && device.frozen === null && !isEmpty;
 }
 
 /** `(S_i, c_i) <- (G_i, m_i); (G_i, m_i) <- 0`, which from now on is computed at the new model. */
@@ -74,7 +86,7 @@ function mayGive({ maxSteps }: Settings, state: AbsSgdState): boolean {
       filled.microBatches + (frozen?.microBatches ?? 0) + working.length,
   );
   return (
-    !state.pausing &&
+    state.pausing === null &&
     state.finish === null &&
     state.steps + given < maxSteps &&
     rowsLeft(state.queue) > 0

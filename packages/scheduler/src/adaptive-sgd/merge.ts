@@ -8,7 +8,7 @@ import { sum } from "../common/numbers.js";
 import { epochReports } from "../common/run.js";
 import { epochsTaken } from "../row-queue.js";
 import type { Settings } from "./options.js";
-import { batchRowsOf, freshDevice, rowsGiven } from "./state.js";
+import { atRest, batchRowsOf, rowsGiven } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
 import { faded, fixedRows } from "../step-cost.js";
 
@@ -80,15 +80,10 @@ export function completeMerge(
     { type: "report", report },
     ...epochReports(state.epochsDone, epochsDone),
   ];
+  const rested = atRest(state);
   const next: AdaptiveSgdState = {
-    ...state,
-    devices: state.devices
-      .filter((device) => !device.lost)
-      .map((device) => ({
-        ...freshDevice(device, device.batchRows),
-        batchSeconds: device.batchSeconds,
-        times: faded(device.times),
-      })),
+    ...rested,
+    devices: rested.devices.map((device) => ({ ...device, times: faded(device.times) })),
     merges: report.merge,
     steps: state.steps + sum(report.devices, (device) => device.updates),
     epochsDone,

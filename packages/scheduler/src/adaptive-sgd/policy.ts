@@ -7,18 +7,20 @@ import type {
   Transition,
 } from "../contract.js";
 import { boundsFor, clamp } from "../batch-size.js";
-import { answering, checkedDevice, unexpected } from "../common/devices.js";
+import { answering, checkedDevice, infosOf, unexpected } from "../common/devices.js";
 import { sum } from "../common/numbers.js";
-import { isDue, exhausted } from "../common/run.js";
+import { exhausted, isDue } from "../common/run.js";
+import type { Every } from "../common/run.js";
 import { countRows, rowsLeft } from "../row-queue.js";
 import { withStep } from "../step-cost.js";
-import { notResumable } from "../common/not-resumable.js";
 import { andThen } from "../transition.js";
+import { checkAdaptiveSgdState } from "./check-state.js";
 import { allIn, deal, giveBackAll, handOut, withdraw } from "./hand-out.js";
 import { completeMerge, startMerge } from "./merge.js";
 import { resolveOptions } from "./options.js";
 import type { AdaptiveSgdOptions, Settings } from "./options.js";
-import { freshDevice, initialState, withChanged } from "./state.js";
+import { resumedState, savedModels } from "./resume.js";
+import { atRest, freshDevice, initialState, withChanged } from "./state.js";
 import type { AdaptiveSgdDevice, AdaptiveSgdState } from "./state.js";
 
 type Step = Transition<AdaptiveSgdState>;
@@ -32,7 +34,7 @@ type Step = Transition<AdaptiveSgdState>;
  * round:    w_i <- w̄, u_i <- 0; hand out
  * on done:  hand out: while fewer than M rows are given: a batch of b_i rows to whoever has room
  *                     then everybody pushes
- * all in:   scale b_i; w' <- Σ p_i w_i + γ (w̄ − w̄⁻); w̄⁻ <- w̄; w̄ <- w'; maybe evaluate; next round
+ * all in:   scale b_i; w' <- Σ p_i w_i + γ (w̄ − w̄⁻); w̄⁻ <- w̄; w̄ <- w'; maybe evaluate, save; next round
  * ```
  *
  * The last mega-batch of a run has between 0.5 and 1.5 times M rows, so that no few rows are left
@@ -68,7 +70,9 @@ export function adaptiveSgd(options: AdaptiveSgdOptions): Policy<AdaptiveSgdStat
     start: (setup) => beginRound(settings, initialState(settings, setup)),
     next: (state, event) =>
       state.phase.name === "stopped" ? [state, []] : on(settings, state, event),
-    ...notResumable,
+    resume: (state, devices) => beginRound(settings, resumedState(settings, state, devices)),
+    devices: ({ devices, joined }) => infosOf([...devices, ...joined]),
+    checkState: checkAdaptiveSgdState,
   };
 }
 
@@ -99,10 +103,11 @@ function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): St
         throw unexpected(event.type);
       }
       return beginRound(settings, state);
-    case "save":
-      return [state, []];
     case "checkpointed":
-      throw unexpected(event.type);
+      if (state.phase.name !== "saving") throw unexpected(event.type);
+      return beginRound(settings, state);
+    case "save":
+      return [state.phase.name === "saving" ? state : { ...state, saveDue: true }, []];
     case "lost":
       return onLost(settings, state, event);
     case "joined": {
@@ -117,12 +122,13 @@ function on(settings: Settings, state: AdaptiveSgdState, event: PolicyEvent): St
   }
 }
 
-/** A mega-batch, unless the run is over. */
+/** A mega-batch, unless the run is over; a checkpoint before it if one is due. */
 function beginRound(settings: Settings, state: AdaptiveSgdState): Step {
   const reason = state.finish ?? exhausted(state.queue, state.steps, settings.maxSteps);
-  if (reason !== null) return conclude(state, reason);
+  if (reason !== null) return conclude(settings, state, reason);
+  if (state.saveDue) return save(settings, state);
   const devices = enter(settings, state);
-  if (devices.length === 0) return stop(state, "devices");
+  if (devices.length === 0) return stop(settings, state, "devices");
   const { rows, epoch, position } = state.queue;
   const { megaBatchRows, bounds, warmupEpochs } = settings;
   const megaBatch = megaBatchRows ?? Math.min(100 * bounds.max, Math.ceil(rows / 4));
@@ -162,11 +168,12 @@ function onBlended(settings: Settings, state: AdaptiveSgdState, { id }: BlendedE
   if (state.phase.name !== "merging" || state.phase.report.merge !== id) {
     throw unexpected("blended");
   }
-  return andThen(completeMerge(settings, state, state.phase.report), (next) =>
-    isDue(settings.evaluateEvery, next.merges, next.epochsDone > state.epochsDone)
-      ? evaluate(next)
-      : beginRound(settings, next),
-  );
+  return andThen(completeMerge(settings, state, state.phase.report), (merged) => {
+    const epochEnded = merged.epochsDone > state.epochsDone;
+    const due = (every: Every) => isDue(every, merged.merges, epochEnded);
+    const next = { ...merged, saveDue: merged.saveDue || due(settings.checkpointEvery) };
+    return due(settings.evaluateEvery) ? evaluate(next) : beginRound(settings, next);
+  });
 }
 
 function onLost(settings: Settings, state: AdaptiveSgdState, { device: id }: LostEvent): Step {
@@ -178,11 +185,11 @@ function onLost(settings: Settings, state: AdaptiveSgdState, { device: id }: Los
   const nobody = left.joined.length === 0 && others.every((device) => device.lost);
   if (state.phase.name === "merging") {
     const next = withChanged(left, id, { lost: true });
-    return nobody ? stop(giveBackAll(next, next.devices), "devices") : [next, []];
+    return nobody ? stop(settings, giveBackAll(next, next.devices), "devices") : [next, []];
   }
   const lost = left.devices.filter((device) => device.id === id);
   const next = { ...giveBackAll(left, lost), devices: others };
-  return nobody ? stop(next, "devices") : carryOn(settings, next);
+  return nobody ? stop(settings, next, "devices") : carryOn(settings, next);
 }
 
 /** The devices of the next mega-batch. Those that joined start with the others' mean batch size. */
@@ -207,13 +214,20 @@ function evaluate(state: AdaptiveSgdState): Step {
 }
 
 /** The end: evaluates the model unless that was done already, then stops. */
-function conclude(state: AdaptiveSgdState, reason: StopReason): Step {
-  return state.evaluated === state.merges ? stop(state, reason) : evaluate(state);
+function conclude(settings: Settings, state: AdaptiveSgdState, reason: StopReason): Step {
+  return state.evaluated === state.merges ? stop(settings, state, reason) : evaluate(state);
 }
 
-function stop(state: AdaptiveSgdState, reason: StopReason): Step {
+function save(settings: Settings, state: AdaptiveSgdState): Step {
   return [
-    { ...state, phase: { name: "stopped" }, finish: reason },
-    [{ type: "stop", reason, models: ["global"] }],
+    { ...atRest(state), phase: { name: "saving" }, saveDue: false },
+    [{ type: "checkpoint", models: savedModels(settings) }],
+  ];
+}
+
+function stop(settings: Settings, state: AdaptiveSgdState, reason: StopReason): Step {
+  return [
+    { ...atRest(state), phase: { name: "stopped" }, saveDue: false, finish: reason },
+    [{ type: "stop", reason, models: savedModels(settings) }],
   ];
 }

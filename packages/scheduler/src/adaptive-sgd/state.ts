@@ -1,13 +1,7 @@
-import type {
-  DeviceId,
-  DeviceInfo,
-  MergeReport,
-  PolicySetup,
-  RowRange,
-  StopReason,
-} from "../contract.js";
+import type { DeviceId, MergeReport, PolicySetup, RowRange, StopReason } from "../contract.js";
 import { boundsFor } from "../batch-size.js";
 import { checkedSetup, withDevice } from "../common/devices.js";
+import type { CheckedDevice } from "../common/devices.js";
 import { sum } from "../common/numbers.js";
 import { countRows, createRowQueue } from "../row-queue.js";
 import type { RowQueue } from "../row-queue.js";
@@ -18,7 +12,7 @@ import type { StepTimes } from "../step-cost.js";
 /**
  * What the policy knows of a device. But for its size and speed, all of it counts from the previous merge.
  */
-export interface AdaptiveSgdDevice extends DeviceInfo {
+export interface AdaptiveSgdDevice extends CheckedDevice {
   /** b_i, not rounded. */
   readonly batchRows: number;
   /** u_i: batches given to it. */
@@ -52,6 +46,7 @@ export type AdaptiveSgdPhase =
   | { readonly name: "training" }
   | { readonly name: "merging"; readonly report: MergeReport }
   | { readonly name: "evaluating" }
+  | { readonly name: "saving" }
   | { readonly name: "stopped" };
 
 /** The state of Adaptive SGD, plain JSON. */
@@ -63,7 +58,7 @@ export interface AdaptiveSgdState {
   /** In the order of joining. */
   readonly devices: readonly AdaptiveSgdDevice[];
   /** Devices that take part from the next mega-batch on. */
-  readonly joined: readonly DeviceInfo[];
+  readonly joined: readonly CheckedDevice[];
   /** M of this mega-batch, rows. */
   readonly target: number;
   /** Whether this mega-batch belongs to the warm-up. */
@@ -76,6 +71,8 @@ export interface AdaptiveSgdState {
   readonly epochsDone: number;
   /** What `merges` was at the latest evaluation, null before the first. */
   readonly evaluated: number | null;
+  /** Whether a checkpoint is wanted. */
+  readonly saveDue: boolean;
   /** Why the run is being wound up, null while it isn't. */
   readonly finish: StopReason | null;
 }
@@ -94,32 +91,34 @@ export function initialState(settings: Settings, setup: PolicySetup): AdaptiveSg
     steps: 0,
     epochsDone: 0,
     evaluated: null,
+    saveDue: false,
     finish: null,
   };
 }
 
-/** A device as it enters a mega-batch. */
-export function freshDevice(
-  { id, maxBatchRows }: DeviceInfo,
-  batchRows: number,
-): AdaptiveSgdDevice {
-  return {
-    id,
-    maxBatchRows,
-    batchRows,
-    updates: 0,
-    rows: [],
-    rowCount: 0,
-    batchSeconds: null,
-    times: noTimes,
-    outstanding: 0,
-    share: [],
-    learningRate: 0,
-    pushing: false,
-    pushes: 0,
-    norm: null,
-    lost: false,
-  };
+/** A device as it enters its first mega-batch. */
+export function freshDevice(device: CheckedDevice, batchRows: number): AdaptiveSgdDevice {
+  return { ...device, batchRows, batchSeconds: null, times: noTimes, ...idle };
+}
+
+/** What a device is between two mega-batches. */
+export const idle = {
+  updates: 0,
+  rows: [],
+  rowCount: 0,
+  outstanding: 0,
+  share: [],
+  learningRate: 0,
+  pushing: false,
+  pushes: 0,
+  norm: null,
+  lost: false,
+} as const;
+
+/** Between two mega-batches: the devices that are left, and nothing asked of anybody. */
+export function atRest(state: AdaptiveSgdState): AdaptiveSgdState {
+  const left = state.devices.filter((device) => !device.lost);
+  return { ...state, devices: left.map((device) => ({ ...device, ...idle })) };
 }
 
 /** The state with one device changed. */

@@ -13,9 +13,7 @@ export function checkedSetup({
   devices,
   rows,
 }: Omit<PolicySetup, "parameters">): readonly CheckedDevice[] {
-  if (devices.length === 0) {
-    throw new SchedulerError("INVALID_SETUP", "There is no device to train on; give at least one.");
-  }
+  requireSome(devices);
   if (!(Number.isSafeInteger(rows) && rows >= 1)) {
     throw new SchedulerError(
       "INVALID_SETUP",
@@ -23,6 +21,12 @@ export function checkedSetup({
     );
   }
   return devices.map((device, i) => checkedDevice(device, devices.slice(0, i)));
+}
+
+/** @throws {@link SchedulerError} `INVALID_SETUP` if there is none. */
+export function requireSome(devices: readonly unknown[]): void {
+  if (devices.length > 0) return;
+  throw new SchedulerError("INVALID_SETUP", "There is no device to train on; give at least one.");
 }
 
 /**

@@ -54,10 +54,13 @@ export interface Progress {
   /** Rows that are neither in the queue nor in the global model. */
   readonly pending?: readonly RowRange[];
   readonly devices: readonly (Pick<DeviceInfo, "id" | "maxBatchRows"> & {
-    readonly batchRows: number;
+    readonly batchRows?: number;
   })[];
   readonly joined: readonly Pick<DeviceInfo, "id">[];
 }
+
+/** The most epochs by which rows that came back may lie behind those that are handed out. */
+const MOST_EPOCHS = 1000;
 
 /**
  * Whether the parts of a state agree with each other and with the run.
@@ -72,9 +75,13 @@ export function checkProgress(state: Progress, { rows }: Pick<PolicySetup, "rows
   if (queue.rows !== rows) throw invalid("queue.rows", queue.rows, `the training set's ${rows}`);
   if (queue.position >= rows) throw invalid("queue.position", queue.position, `below ${rows}`);
   checkRanges(queue, pending);
+  // Every epoch that ends is reported, and no merge holds anything like as many.
+  if (queue.epoch - epochsDone > MOST_EPOCHS) {
+    throw invalid("queue.epoch", queue.epoch, `at most ${MOST_EPOCHS} after those that are done`);
+  }
   const ended = Math.min(epochsTaken(queue), ...pending.map(({ epoch }) => epoch));
   if (epochsDone !== ended) throw invalid("epochsDone", epochsDone, `${ended}, by the queue`);
-  for (const { id, maxBatchRows, batchRows } of devices) {
+  for (const { id, maxBatchRows, batchRows = 1 } of devices) {
     if (batchRows > maxBatchRows) {
       throw invalid(`batchRows of device ${id}`, batchRows, `at most its ${maxBatchRows}`);
     }

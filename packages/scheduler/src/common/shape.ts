@@ -27,13 +27,15 @@ export function count(min = 0): Shape<number> {
   };
 }
 
-/** A finite number. */
+/** A number, and none so large that what is worked out from a few of them is not finite. */
 export function amount(min = 0): Shape<number> {
   return (value, at) => {
-    if (Number.isFinite(value) && (value as number) >= min) return value as number;
-    throw invalid(at, value, `a number of at least ${min}`);
+    if (typeof value === "number" && value >= min && value <= MOST) return value;
+    throw invalid(at, value, `a number from ${min} to ${MOST}`);
   };
 }
+
+const MOST = 1e100;
 
 export const flag: Shape<boolean> = oneOf(true, false);
 

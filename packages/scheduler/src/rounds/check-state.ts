@@ -27,7 +27,7 @@ const shape = record<RoundState>({
       ...fixed(idle.device),
       ...fixed({ fresh: false }),
       batchRows: count(1),
-      pace: nullable(amount(Number.MIN_VALUE)),
+      pace: nullable(amount(1e-100)),
       learningRate: amount(),
     }),
   ),

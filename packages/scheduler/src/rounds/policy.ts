@@ -1,8 +1,6 @@
 import type {
   BlendCommand,
-  CheckpointModels,
   Command,
-  DeviceInfo,
   Policy,
   PolicyEvent,
   StopReason,
@@ -17,7 +15,6 @@ import {
   withDevice,
 } from "../common/devices.js";
 import type { CheckedDevice } from "../common/devices.js";
-import { replicasOf } from "../common/models.js";
 import { sum } from "../common/numbers.js";
 import {
   conclude,
@@ -27,7 +24,6 @@ import {
   isDue,
   newRun,
   requestSave,
-  resumed,
   save,
   stop,
 } from "../common/run.js";
@@ -37,6 +33,7 @@ import { andThen } from "../transition.js";
 import type { RoundAlgorithm, RoundDevice, RoundState } from "./algorithm.js";
 import { checkRoundState, idle } from "./check-state.js";
 import { allIn, deal, giveBackAll, handOut, withdraw } from "./hand-out.js";
+import { resumedState, savedModels } from "./resume.js";
 
 type Step = Transition<RoundState>;
 
@@ -76,29 +73,10 @@ export function roundPolicy(algorithm: RoundAlgorithm): Policy<RoundState> {
         drained: true,
       }),
     next: (state, event) => (state.phase === "stopped" ? [state, []] : on(algorithm, state, event)),
-    resume: (state, devices) => resume(algorithm, state, devices),
+    resume: (state, devices) => beginRound(algorithm, resumedState(algorithm, state, devices)),
     devices: ({ devices, joined }) => infosOf([...devices, ...joined]),
     checkState: checkRoundState,
   };
-}
-
-function resume(
-  algorithm: RoundAlgorithm,
-  state: RoundState,
-  devices: readonly DeviceInfo[] | null,
-): Step {
-  const going = resumed(state, algorithm.settings);
-  if (devices !== null) {
-    const joined = checkedSetup({ devices, rows: state.queue.rows });
-    return beginRound(algorithm, { ...going, devices: [], joined });
-  }
-  const { batchRows, maxBatchRows } = algorithm;
-  const movesSizes = algorithm.resize !== undefined;
-  const sized = going.devices.map((device) => {
-    const wanted = movesSizes ? Math.min(device.batchRows, maxBatchRows) : batchRows;
-    return { ...device, batchRows: Math.min(wanted, device.maxBatchRows) };
-  });
-  return beginRound(algorithm, { ...going, devices: sized });
 }
 
 function on(algorithm: RoundAlgorithm, state: RoundState, event: PolicyEvent): Step {
@@ -294,18 +272,6 @@ function nextRound(state: RoundState): RoundState {
 function end(algorithm: RoundAlgorithm, state: RoundState, reason: StopReason): Step {
   const last = nextRound(state);
   return stop(last, reason, savedModels(algorithm, last));
-}
-
-/** What has to be saved so that the run can go on as if nothing had happened. */
-function savedModels(
-  { rotation, keepsReplicas }: RoundAlgorithm,
-  { devices }: RoundState,
-): CheckpointModels {
-  return [
-    "global",
-    ...(rotation.includes("previous") ? (["previous"] as const) : []),
-    ...(keepsReplicas ? replicasOf(devices) : []),
-  ];
 }
 
 function freshDevice({ batchRows }: RoundAlgorithm, device: CheckedDevice): RoundDevice {

@@ -20,21 +20,24 @@ export function hasMore(algorithm: SharedModelAlgorithm, state: SharedModelState
   return state.finish === null && updatesLeft(algorithm, state) > 0 && rowsLeft(state.queue) > 0;
 }
 
-/** Whether nothing is handed out until all have paused: to evaluate, or at an epoch's end. */
+/** Whether nothing is handed out until all have paused: to evaluate or save, or at an epoch's end. */
 export function stopsForPause(algorithm: SharedModelAlgorithm, state: SharedModelState): boolean {
   const { settings, epochBarrier } = algorithm;
   const epochOver = epochsTaken(state.queue) > state.epoch;
-  if (epochOver && (epochBarrier || settings.evaluateEvery === "epoch")) return true;
+  const pausesAtEpochs =
+    epochBarrier || settings.evaluateEvery === "epoch" || settings.checkpointEvery === "epoch";
+  if (state.saveDue || (epochOver && pausesAtEpochs)) return true;
   const given = rowsTrained(state) + sum(jobsOf(state), ({ rows }) => countRows(rows));
   return pausesAfterRound(algorithm, state) && given >= roundRows(algorithm, state);
 }
 
-/** Whether the model is evaluated after this round. */
+/** Whether the model is evaluated or saved after this round. */
 export function pausesAfterRound(
   { settings }: SharedModelAlgorithm,
   { rounds }: SharedModelState,
 ): boolean {
-  return isDue(settings.evaluateEvery, rounds + 1, false);
+  const { evaluateEvery, checkpointEvery } = settings;
+  return [evaluateEvery, checkpointEvery].some((every) => isDue(every, rounds + 1, false));
 }
 
 /** Rows of a round; one that all wait for at its end has work for everybody. */

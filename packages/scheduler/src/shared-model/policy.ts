@@ -3,13 +3,23 @@ import {
   answering,
   checkedDevice,
   checkedSetup,
+  infosOf,
   unexpected,
   withDevice,
 } from "../common/devices.js";
-import type { CheckedDevice } from "../common/devices.js";
-import { conclude, epochReports, evaluate, isDue, exhausted, newRun, stop } from "../common/run.js";
+import {
+  conclude,
+  epochReports,
+  evaluate,
+  exhausted,
+  isDue,
+  newRun,
+  requestSave,
+  save,
+  stop,
+} from "../common/run.js";
+import type { Every } from "../common/run.js";
 import { countRows, epochsTaken, giveBackRows } from "../row-queue.js";
-import { notResumable } from "../common/not-resumable.js";
 import { andThen } from "../transition.js";
 import type {
   Job,
@@ -28,7 +38,9 @@ import {
   rowsTrained,
   stopsForPause,
 } from "./hand-out.js";
+import { checkSharedModelState, nothing } from "./check-state.js";
 import { roundReport } from "./report.js";
+import { enter, resumedState } from "./resume.js";
 
 type Step = Transition<SharedModelState>;
 
@@ -37,7 +49,7 @@ type Step = Transition<SharedModelState>;
  *
  * ```text
  * whenever a device is free:   give it the next batch
- * when a batch is in w:        u <- u + 1; maybe all pause, for an evaluation or an epoch's end
+ * when a batch is in w:        u <- u + 1; maybe all pause, to evaluate or save, or at an epoch's end
  * ```
  *
  * A round is so many rows; it is what is reported and what evaluations are counted in. All pause
@@ -68,7 +80,9 @@ export function sharedModelPolicy(algorithm: SharedModelAlgorithm): Policy<Share
       return carryOn(algorithm, state);
     },
     next: (state, event) => (state.phase === "stopped" ? [state, []] : on(algorithm, state, event)),
-    ...notResumable,
+    resume: (state, devices) => goOn(algorithm, resumedState(algorithm, state, devices)),
+    devices: ({ devices }) => infosOf(devices),
+    checkState: checkSharedModelState,
   };
 }
 
@@ -97,10 +111,11 @@ function on(algorithm: SharedModelAlgorithm, state: SharedModelState, event: Pol
       if (state.phase !== "evaluating" || event.id !== state.evaluated)
         throw unexpected("evaluated");
       return carryOn(algorithm, { ...state, phase: "working" });
-    case "save":
-      return [state, []];
     case "checkpointed":
-      throw unexpected(event.type);
+      if (state.phase !== "saving") throw unexpected(event.type);
+      return goOn(algorithm, { ...state, phase: "working" });
+    case "save":
+      return [requestSave(state), []];
     case "lost":
       return onLost(algorithm, state, event.device);
     case "joined":
@@ -118,8 +133,9 @@ function carryOn(algorithm: SharedModelAlgorithm, state: SharedModelState): Step
   if (state.phase !== "working") return [state, []];
   return andThen(handOut(algorithm, state), (next) => {
     if (jobsOf(next).length === 0) return pause(algorithm, next);
-    const full = rowsTrained(next) >= roundRows(algorithm, next);
-    return full && !pausesAfterRound(algorithm, next) ? closeRound(next) : reportEpochs(next);
+    const isFull = rowsTrained(next) >= roundRows(algorithm, next);
+    const pauses = next.saveDue || pausesAfterRound(algorithm, next);
+    return isFull && !pauses ? closeRound(next) : reportEpochs(next);
   });
 }
 
@@ -134,19 +150,27 @@ function handOut(algorithm: SharedModelAlgorithm, state: SharedModelState): Step
   }
 }
 
-/** Nothing is under way: ends the round, and evaluates, goes on or stops. */
+/** Nothing is under way: ends the round, and evaluates, saves, goes on or stops. */
 function pause(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
   const { settings } = algorithm;
   const reason = state.finish ?? exhausted(state.queue, state.steps, settings.maxSteps);
-  if (reason !== null && rowsTrained(state) === 0) return conclude(state, reason);
+  if (rowsTrained(state) === 0) {
+    if (reason !== null) return conclude(state, reason);
+    if (state.saveDue) return save(state, ["global"]);
+  }
   return andThen(closeRound(state), (closed) => {
     if (reason !== null) return conclude(closed, reason);
-    const next = nextEpoch(closed);
     const epochEnded = closed.epochsDone > state.epochsDone;
-    return isDue(settings.evaluateEvery, closed.rounds, epochEnded)
-      ? evaluate(next)
-      : carryOn(algorithm, next);
+    const due = (every: Every) => isDue(every, closed.rounds, epochEnded);
+    const saveDue = closed.saveDue || due(settings.checkpointEvery);
+    const next = { ...nextEpoch(closed), saveDue };
+    return due(settings.evaluateEvery) ? evaluate(next) : carryOn(algorithm, next);
   });
+}
+
+/** From a checkpoint. */
+function goOn(algorithm: SharedModelAlgorithm, state: SharedModelState): Step {
+  return carryOn(algorithm, nextEpoch(state));
 }
 
 /** If all have paused at the end of an epoch, u begins again. */
@@ -229,12 +253,14 @@ function onLost(algorithm: SharedModelAlgorithm, state: SharedModelState, id: nu
   const [kept, gone] = [true, false].map((blending) =>
     lost.jobs.filter(({ blend }) => (blend !== null) === blending),
   );
-  const departed = [...state.departed, { ...lost, jobs: kept ?? [] }];
+  const { departed: before } = state;
+  const isNews = lost.since.rows > 0 || (kept ?? []).length > 0;
+  const departed = isNews ? [...before, { ...lost, jobs: kept ?? [] }] : before;
   const next = { ...state, devices, departed };
   if (devices.length === 0) {
     const left = giveBack({ ...next, departed: departed.map(idle) }, jobsOf(state));
     return andThen(rowsTrained(left) > 0 ? closeRound(left) : [left, []], (end) =>
-      stop(end, "devices"),
+      stop({ ...end, departed: [] }, "devices"),
     );
   }
   return carryOn(algorithm, giveBack(next, gone ?? []));
@@ -245,35 +271,9 @@ function giveBack(state: SharedModelState, jobs: readonly Job[]): SharedModelSta
   return { ...state, queue: giveBackRows(state.queue, rows) };
 }
 
-/**
- * The device joins, at the slowest one's clock, so that it has nobody wait for it longer, and at the
- * least u, so that the others' sizes go by what they did since.
- */
-function enter(
-  algorithm: SharedModelAlgorithm,
-  state: SharedModelState,
-  device: CheckedDevice,
-): SharedModelState {
-  algorithm.admit?.(device);
-  const least = (key: "clock" | "credit") =>
-    state.devices.length === 0 ? 0 : Math.min(...state.devices.map((other) => other[key]));
-  const entering: SharedModelDevice = {
-    ...device,
-    batchRows: algorithm.batchRows(device, state.queue.rows),
-    jobs: [],
-    clock: least("clock"),
-    credit: least("credit"),
-    learningRate: 0,
-    since: nothing,
-  };
-  return { ...state, devices: [...state.devices, entering] };
-}
-
 function idle(device: SharedModelDevice): SharedModelDevice {
   return { ...device, jobs: [] };
 }
-
-const nothing = { rows: 0, updates: 0, staleness: null, seconds: 0 } as const;
 
 function awaiting(
   { devices }: SharedModelState,
