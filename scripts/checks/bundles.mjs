@@ -13,7 +13,7 @@ import { root } from "../lib/workspace.mjs";
  */
 export const byteCeilings = {
   sparse: 12_000,
-  scheduler: 17_000,
+  scheduler: 20_000,
   merge: 2_000,
 };
 

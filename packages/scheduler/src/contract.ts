@@ -315,8 +315,9 @@ export interface Policy<State = unknown> {
   /**
    * Goes on from a checkpoint: a state that was returned with `checkpoint` or `stop`.
    *
-   * `null`: on the same devices (`devices(state)`), with all models that the command named restored.
-   * From a `checkpoint` that is exactly what `next(state, { type: "checkpointed" })` gives.
+   * `null`: on the same devices (`devices(state)`), with all models that the command named restored,
+   * readable as they were; the others may hold anything. From a `checkpoint` that is exactly what
+   * `next(state, { type: "checkpointed" })` gives.
    *
    * A list: on other devices, ids as at a start, with `global` and `previous` restored. They enter as
    * devices that join do, after a loss of all that there were: rows whose work is only in arrays of
@@ -326,8 +327,8 @@ export interface Policy<State = unknown> {
    * `maxSteps` may be more or fewer, the schedule another, batches may have other bounds. Stops at
    * once if nothing is left to do.
    *
-   * @throws {@link SchedulerError} `INVALID_SETUP` for devices that can't be taken or none, `INVALID_STATE`
-   * for a state of anywhere else in a run.
+   * @throws {@link SchedulerError} `INVALID_SETUP` for devices that can't be taken, or none;
+   * `INVALID_STATE` for a state of anywhere else in a run.
    */
   resume(state: State, devices: readonly DeviceInfo[] | null): Transition<State>;
   /** Those that `resume(state, null)` counts on, also if they are about to take part. */

@@ -7,7 +7,9 @@ import {
   epochsTaken,
   giveBackRows,
   rowsLeft,
+  rowsLeftInEpoch,
   takeRows,
+  withEpochs,
 } from "./row-queue.js";
 import type { RowQueue } from "./row-queue.js";
 
@@ -40,6 +42,18 @@ describe("a row queue", () => {
     expect(rowsLeft(endless)).toBe(Infinity);
     const later = { ...endless, epoch: 1_000_000 };
     expect(takeRows(later, 2)[1]).toEqual([range(1_000_000, 0, 2)]);
+  });
+
+  it("gives nothing beyond an end that was moved before the cursor, and all of it after it was moved back", () => {
+    const [queue] = takeRows(takeRows(createRowQueue(4, 3), 4)[0], 3);
+    const back = giveBackRows(queue, [range(0, 1, 1), range(1, 0, 1)]);
+    const short = withEpochs(back, 1);
+    expect(rowsLeft(short)).toBe(1);
+    const [rest, rows] = takeRows(short, 9);
+    expect(rows).toEqual([range(0, 1, 1)]);
+    expect([rowsLeft(rest), rowsLeftInEpoch(rest), takeRows(rest, 9)[1]]).toEqual([0, 0, []]);
+    expect(rowsLeft(withEpochs(rest, 3))).toBe(1 + 1 + 4);
+    expect(rowsLeft(withEpochs(rest, Infinity))).toBe(Infinity);
   });
 
   it("hands out returned rows first, sorted, joined, and several pieces as one batch", () => {
