@@ -1,6 +1,7 @@
 /** Simulations that go on from checkpoints: with the same devices exactly as they would have done. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { RunOptions } from "@heterosgd/scheduler";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -16,13 +17,9 @@ import {
   type SimulateOptions,
 } from "../src/index.js";
 import { temporaryFolder } from "./random-checkpoint.js";
-import { names as algorithms, smallPolicy } from "./small-algorithms.js";
+import { names, raceFree, smallPolicy } from "./small-algorithms.js";
 import { devicesOf, ofPolicy, options } from "./small-run.js";
 
-// Algorithms that can be resumed.
-const names = algorithms.filter((name) =>
-  ["sync", "lb-bsp", "elastic", "local", "easgd", "crossbow"].includes(name),
-);
 const ROWS = 1000;
 const EPOCHS = 3;
 
@@ -41,9 +38,12 @@ const profile: Profile = {
 const parsed = (text: string) => parseSimulatedDevices(text, profile);
 const isMixed = (name: string) => name.includes("hogbatch");
 
-/** Three devices, of which one leaves and another one joins while the run goes on. */
-const incidents = (name: string): readonly ProfileDevice[] =>
-  parsed(`gpu,${isMixed(name) ? "acc" : "gpu"}:leaves=0.09@0.5,gpu:joins=0.03@0.8`);
+/** Three devices, of which one joins and another one leaves in the course of so many seconds. */
+const incidents = (name: string, seconds: number): readonly ProfileDevice[] =>
+  parsed(
+    `gpu,${isMixed(name) ? "acc" : "gpu"}:leaves=${seconds * 0.6}@0.5,gpu:joins=${seconds * 0.2}@0.8`,
+  );
+const pair = (name: string) => parsed(isMixed(name) ? "gpu,acc@0.5" : "gpu,gpu@0.5");
 
 let folder: string;
 beforeAll(async () => {
@@ -52,6 +52,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 interface Run {
+  readonly seconds: number;
   readonly events: readonly RunEvent[];
   readonly parameters: Float32Array;
   readonly checkpoints: readonly Checkpoint[];
@@ -67,10 +68,10 @@ async function run(
   const { everySeconds, ...others } = changes;
   const events: RunEvent[] = [];
   const path = join(folder, name, at);
-  const { parameters } = await simulate({
+  const { parameters, seconds } = await simulate({
     ...same,
     profile,
-    devices: incidents(name),
+    devices: pair(name),
     policy: smallPolicy(name, { epochs: EPOCHS, ...policyOptions }),
     onEvent: (event) => events.push(event),
     checkpoints: {
@@ -86,8 +87,20 @@ async function run(
   return {
     events,
     parameters,
+    seconds,
     checkpoints: await Promise.all(checkpoints.map((each) => openCheckpoint(each.path))),
   };
+}
+
+/** The parameters that a replay of all parts of a run ends with; none where races decide them. */
+async function replayed(name: string, events: readonly RunEvent[]): Promise<Float32Array | null> {
+  if (!raceFree.includes(name)) return null;
+  return replay({
+    ...options(),
+    policy: smallPolicy(name, { epochs: EPOCHS }),
+    devices: devicesOf(events),
+    events: ofPolicy(events),
+  });
 }
 
 /** What the policy saw and said, and when, from a line of the record on. */
@@ -110,7 +123,8 @@ function rowCounts(events: readonly RunEvent[]): Uint8Array {
 
 describe.each(names)("%s", { timeout: 120_000 }, (name) => {
   test("goes on as it would have done, twice in a row, through losses and joins", async () => {
-    const every = { everySeconds: 0.04 };
+    const { seconds } = await run(name, "length", {});
+    const every = { everySeconds: seconds / 7, devices: incidents(name, seconds) };
     const whole = await run(name, "whole", {}, every);
     const middle = whole.checkpoints.slice(0, -1);
     expect(middle.length).toBeGreaterThan(2);
@@ -121,14 +135,10 @@ describe.each(names)("%s", { timeout: 120_000 }, (name) => {
       expect(storyOf(again, 0)).toEqual(storyOf(whole, checkpoint.record.events!.lines));
       expect(again.parameters).toEqual(whole.parameters);
       const before = whole.events.slice(0, checkpoint.record.events!.lines);
-      const { devices: _devices, workerUrl: _url, ...same } = options();
-      const replayed = await replay({
-        ...same,
-        policy: smallPolicy(name, { epochs: EPOCHS }),
-        devices: devicesOf(whole.events),
-        events: ofPolicy([...before, ...again.events]),
-      });
-      expect(replayed).toEqual(new Float32Array(whole.parameters));
+      const parameters = await replayed(name, [...before, ...again.events]);
+      expect(!raceFree.includes(name) || isDeepStrictEqual(parameters, whole.parameters)).toBe(
+        true,
+      );
       if (i > 0) continue;
       const [next] = again.checkpoints;
       const third = await run(name, "third", {}, { ...every, resume: next! });
@@ -148,12 +158,13 @@ describe.each(names)("%s", { timeout: 120_000 }, (name) => {
 
   test("trains every row once on more, fewer and other devices", async () => {
     // None is lost: what a lost device had not merged would be trained again.
-    const devices = parsed(isMixed(name) ? "gpu,acc@0.5" : "gpu,gpu@0.5");
-    const whole = await run(name, "others", {}, { everySeconds: 0.1, devices });
+    const { seconds } = await run(name, "others-length", {});
+    const whole = await run(name, "others", {}, { everySeconds: seconds * 0.4 });
     const [middle] = whole.checkpoints as [Checkpoint];
+    // Some have no use for accelerators, others for nothing else.
     const others = isMixed(name)
       ? ["gpu,acc@0.3", "gpu,gpu,acc,acc@0.2"]
-      : ["gpu@0.3", "gpu,acc,gpu:joins=0.2,gpu@0.7", "acc"];
+      : ["gpu@0.3", "gpu,gpu:2,gpu:joins=0.2,gpu@0.7", "gpu:4"];
     const before = whole.events.slice(0, middle.record.events!.lines);
     for (const [i, text] of others.entries()) {
       const again = await run(name, `others-${i}`, {}, { resume: middle, devices: parsed(text) });
@@ -188,16 +199,18 @@ test("a run that has ended goes on for more epochs", async () => {
 });
 
 test("a checkpoint of another run is refused by what differs", async () => {
-  const { checkpoints } = await run("sync", "mine", { epochs: 1 });
+  const { checkpoints } = await run("elastic", "mine", { epochs: 1 });
   const resume = checkpoints[0]!;
   const resumed = (name: string, changes: Partial<SimulateOptions>) =>
     run(name, "other", {}, { resume, ...changes });
   const code = "CHECKPOINT_MISMATCH";
   await expect(resumed("local", {})).rejects.toMatchObject({
     code,
-    message: expect.stringContaining("the algorithm (sync there)") as string,
+    message: expect.stringContaining("the algorithm (elastic there)") as string,
   });
-  await expect(resumed("sync", { seed: 7 })).rejects.toThrow("the seed (1 there)");
-  await expect(resumed("sync", { evaluation: null })).rejects.toThrow("the evaluation data");
-  await expect(resumed("sync", { rule: { name: "adagrad", epsilon: 1 } })).rejects.toThrow();
+  await expect(resumed("elastic", { seed: 7 })).rejects.toThrow("the seed (1 there)");
+  await expect(resumed("elastic", { evaluation: null })).rejects.toThrow("the evaluation data");
+  await expect(resumed("elastic", { rule: { name: "adagrad", epsilon: 1 } })).rejects.toThrow(
+    "the optimiser (sgd there)",
+  );
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseDevices } from "../src/device/device-spec.js";
 import type { Checkpoint, RunEvent, TrainOptions, TrainResult } from "../src/index.js";
 import { builtTrainer } from "./built.js";
+import { mortalWorker } from "./mortal.js";
 import { temporaryFolder } from "./random-checkpoint.js";
 import { smallPolicy } from "./small-algorithms.js";
 import { devicesOf, ofPolicy, options, policy } from "./small-run.js";
@@ -77,18 +78,24 @@ function rowCounts(events: readonly RunEvent[], epochs: number): Uint8Array {
 const adam = { name: "adam", beta1: 0.9, beta2: 0.999, epsilon: 1e-8 } as const;
 
 const single = [
+  ["adaptive-sgd", null, {}],
+  ["hogwild", null, {}],
+  ["async", null, {}],
+  ["ssp", null, {}],
+  ["lb-bsp", null, {}],
+  ["local", adam, { rate: 0.01 }],
   ["sync", null, {}],
   ["elastic", adam, { rate: 0.01 }],
   ["easgd", adam, { rate: 0.01 }],
   ["crossbow", null, {}],
 ] as const;
-/** These end as they go on; what a replica of EASGD has learned, say, goes into the centre at the end. */
-const steady = single.filter(([name]) => name === "sync" || name === "elastic");
+/** These end as they go on; what a replica of EASGD has learned, say, goes into the centre then. */
+const steady = single.filter(([name]) => ["sync", "elastic"].includes(name));
 
 describe.each(single)("one device, by %s", (name, rule, rate) => {
   const devices = parseDevices("cpu");
   const by = (changes: Partial<RunOptions>) =>
-    smallPolicy(name, { checkpointEvery: 7, ...rate, ...changes });
+    smallPolicy(name, { checkpointEvery: 5, ...rate, ...changes });
 
   test("goes on from the middle of an epoch as it would have done, to the last bit", async () => {
     const whole = await run(`${name}-whole`, { rule, devices, policy: by({}) });
@@ -108,7 +115,7 @@ describe.each(single)("one device, by %s", (name, rule, rate) => {
 describe.each(steady)("one device, by %s", (name, rule, rate) => {
   const devices = parseDevices("cpu");
   const by = (changes: Partial<RunOptions>) =>
-    smallPolicy(name, { checkpointEvery: 7, ...rate, ...changes });
+    smallPolicy(name, { checkpointEvery: 5, ...rate, ...changes });
 
   test("half of the epochs and then the others equal all of them", async () => {
     const whole = await run(`${name}-four`, { rule, devices, policy: by({ epochs: 4 }) });
@@ -202,6 +209,42 @@ test("a run whose thread that writes ends goes on, and says so", async () => {
   const [failure] = events.filter((event) => event.type === "not-saved");
   expect(failure!.reason).toContain("the thread that writes has ended (exit code 3)");
 });
+
+test.each([
+  ["before it copies its part", "2*cpu", "exit before"],
+  ["after it has copied its part", "2*cpu", "exit after"],
+  ["before it copies, as the only one", "cpu", "exit before"],
+] as const)(
+  "of a device that ends %s, the others' checkpoint is whole",
+  async (_, devices, end) => {
+    const at = `mortal-${devices}-${end}`;
+    const by = smallPolicy("sync", { epochs: 2, checkpointEvery: 10 });
+    const { events, checkpoints, result } = await run(at, {
+      devices: parseDevices(devices),
+      policy: by,
+      workerUrl: mortalWorker({ devices: [0], method: "copy", call: 1, end }),
+      retryDelayMs: 0,
+    });
+    expect(result.reason).toBe("epochs");
+    expect(events.some((event) => event.type === "lost" && event.device === 0)).toBe(true);
+    expect(events.filter((event) => event.type === "not-saved")).toEqual([]);
+    const [first] = checkpoints as [Checkpoint];
+    // What the checkpoint holds is what the replay has come to by then.
+    const replayedPart = events.slice(0, first.record.events!.lines);
+    const again = await run(`${at}-again`, {
+      policy: by,
+      devices: parseDevices("cpu"),
+      resume: first,
+    });
+    const parameters = await replay({
+      ...replayed,
+      policy: by,
+      devices: devicesOf(events),
+      events: ofPolicy([...replayedPart, ...again.events]),
+    });
+    expect(new Float32Array(parameters)).toEqual(new Float32Array(again.result.parameters));
+  },
+);
 
 test("options that can't be are refused before anything is opened", async () => {
   const bad = (checkpoints: object) =>
