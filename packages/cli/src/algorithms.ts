@@ -2,6 +2,7 @@
 import { normalizedMerge, paperMerge, uniformMerge, type MergeRule } from "@heterosgd/merge";
 import {
   algorithms,
+  type CheckpointEvery,
   type LearningRateSchedule,
   type OptionValue,
   type Policy,
@@ -51,10 +52,16 @@ export function createPolicy(config: DecidedConfig): Policy {
     schedule: scheduleOf(config),
     warmupEpochs: config.warmupEpochs,
     evaluateEvery: config.evaluateEvery,
+    checkpointEvery: roundsBetween(config.checkpointEvery),
     ...(config.maxSteps === null ? {} : { maxSteps: config.maxSteps }),
     ...(algorithm.needsMerge ? { merge: mergeRuleOf(values) } : {}),
     own: Object.fromEntries(own),
   });
+}
+
+/** Times are not for the policy to tell. */
+function roundsBetween(when: DecidedConfig["checkpointEvery"]): CheckpointEvery {
+  return when === "epoch" || when === "merge" || typeof when === "number" ? when : "never";
 }
 
 function scheduleOf(config: DecidedConfig): LearningRateSchedule {

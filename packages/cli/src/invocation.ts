@@ -1,4 +1,4 @@
-import { basename, delimiter, dirname, relative, resolve } from "node:path";
+import { basename, delimiter, dirname, parse, relative, resolve } from "node:path";
 
 /** What this process was started as, as far as the next command's words depend on it. */
 export interface Invocation {
@@ -22,6 +22,25 @@ export function programWords({ script, folder, environment }: Invocation): strin
   if (environment["npm_command"] === "exec") return "npx heterosgd";
   const folders = (environment["PATH"] ?? "").split(delimiter).map((path) => resolve(path));
   return folders.includes(resolve(dirname(script))) ? "heterosgd" : "npx heterosgd";
+}
+
+/** A command of this program, as this process would have to be started for it. */
+export function commandWords(words: readonly string[]): string {
+  const program = programWords({
+    script: process.argv[1] ?? "heterosgd",
+    folder: workingFolder(),
+    environment: process.env,
+  });
+  return [program, ...words].join(" ");
+}
+
+/** The current folder; the root where it was deleted, as results are not to be lost for that. */
+export function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return parse(process.execPath).root;
+  }
 }
 
 /** A word as a shell takes it. */

@@ -22,6 +22,7 @@ export function notesFor(
     labelNames: _names,
     out: _out,
     force: _force,
+    resume: _resume,
     profile,
     ...rest
   } = config;

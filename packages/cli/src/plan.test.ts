@@ -87,7 +87,9 @@ test("what is still to be taken is part of the total", () => {
 
 test("a plan's lines name the algorithm's own options that are settled", () => {
   const algorithmOf = (values: Parameters<typeof decided>[0]) =>
-    planLines(planRun(decided(values), data), 2 ** 30).find((line) => line.startsWith("algorithm"));
+    planLines(planRun(decided(values), data), 2 ** 30, null).find((line) =>
+      line.startsWith("algorithm"),
+    );
   const adaptive = algorithmOf({ momentum: 0.9 });
   expect(adaptive).toMatch(/adaptive-sgd: 10 epochs, adam at 0\.01, seed 1; batch 128, /);
   expect(adaptive).toContain(", momentum 0.9");

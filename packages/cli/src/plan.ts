@@ -1,7 +1,12 @@
 /** From a configuration and data to everything that a run needs. */
 import { availableParallelism } from "node:os";
 import { wasmMemoryBytes } from "@heterosgd/cpu-kernels";
-import { describeShape, parameterLayout, type ModelShape } from "@heterosgd/model";
+import {
+  describeShape,
+  optimizerStateArrays,
+  parameterLayout,
+  type ModelShape,
+} from "@heterosgd/model";
 import {
   chooseKernels,
   defaultDevices,
@@ -18,7 +23,9 @@ import {
   type TrainOptions,
 } from "@heterosgd/trainer";
 import { createPolicy } from "./algorithms.js";
+import { checkpointNeed, type CheckpointNeed } from "./checkpoint-need.js";
 import type { DecidedConfig } from "./config/complete.js";
+import { identityOf } from "./config/resumed.js";
 import type { TrainingData } from "./data.js";
 import { deviceRole, suitableProfiles, usefulDevices } from "./config/default-profile.js";
 import { CliError } from "./errors.js";
@@ -32,10 +39,20 @@ export interface Plan {
   readonly shape: ModelShape;
   readonly parameters: number;
   readonly kernels: ChosenKernels;
-  readonly options: Omit<TrainOptions, "signal" | "onEvent">;
+  readonly options: Omit<TrainOptions, "signal" | "onEvent" | "checkpoints">;
+  /** When checkpoints are written and what they take, null where there are none. */
+  readonly checkpoints: PlannedCheckpoints | null;
   /** What stands in for the devices, null for a real run. */
   readonly simulation: Simulation | null;
   readonly memory: RunMemory;
+}
+
+export interface PlannedCheckpoints extends CheckpointNeed {
+  /** Between those that are due by time. */
+  readonly everySeconds: number | null;
+  readonly keep: number;
+  /** What must be the same when the run is resumed. */
+  readonly configuration: Readonly<Record<string, unknown>>;
 }
 
 export interface Simulation {
@@ -43,9 +60,11 @@ export interface Simulation {
   readonly devices: readonly ProfileDevice[];
 }
 
-/** What a run takes, in bytes, the devices' threads in the total too. */
+/** What a run takes, in bytes, the devices' threads and checkpoints in the total too. */
 export interface RunMemory extends MemoryEstimate {
   readonly threads: number;
+  /** Copies of models that checkpoints are written from. */
+  readonly checkpoints: number;
 }
 
 /** The devices that a text names; `auto`: one a core. @throws TrainerError DEVICE_SPEC */
@@ -57,13 +76,20 @@ export function devicesFor(text: string): readonly DeviceSpec[] {
  * Finds what can be found wrong before any data is read.
  *
  * @throws TrainerError DEVICE_SPEC, KERNELS_UNAVAILABLE, BAD_OPTION; SchedulerError INVALID_OPTION,
- * INVALID_SETUP; MergeError INVALID_OPTION
+ * INVALID_SETUP; MergeError INVALID_OPTION; CliError CONFLICT
  */
 export function checkEarly(config: DecidedConfig, profile: Profile | null = null): void {
   const devices = devicesOf(config, simulationOf(config, profile));
   chooseKernels(devices, config);
   if (config.target !== null) parseTarget(config.target);
   const policy = createPolicy(config);
+  if (profile === null && config.minDevices > devices.length) {
+    throw new CliError(
+      "CONFLICT",
+      `--min-devices is ${config.minDevices}, but ${devices.length === 1 ? "1 device is" : `${devices.length} devices are`} named`,
+      { hint: "name more, or ask for fewer" },
+    );
+  }
   // Says whether the algorithm has a use for all of them; nothing comes of it until it is executed.
   const infos = devices.map(({ role }, id) => ({ id, role, maxBatchRows: policy.maxBatchRows }));
   policy.start({ devices: infos, rows: 1, parameters: 1 });
@@ -162,10 +188,15 @@ export function planRun(
     ...(config.maxTime === null ? {} : { maxSeconds: parseDuration(config.maxTime) }),
     ...(target === null ? {} : { target }),
     ...(config.patience === null ? {} : { patience: { evaluations: config.patience } }),
+    minDevices: config.minDevices,
+    deviceRetries: config.deviceRetries,
   };
   const estimate = estimateMemory(options);
   const threads = simulation === null ? THREAD_BYTES * devices.length : 0;
-  const memory = { ...estimate, threads, total: estimate.total + threads };
+  const checkpoints = planCheckpoints(config, options, data.labelNames);
+  const copies = checkpoints?.memory ?? 0;
+  const total = estimate.total + threads + copies;
+  const memory = { ...estimate, threads, checkpoints: copies, total };
   const kernels = chooseKernels(devices, config);
   return {
     config,
@@ -174,8 +205,37 @@ export function planRun(
     parameters: layout.parameterCount,
     kernels,
     options,
+    checkpoints,
     simulation,
     memory,
+  };
+}
+
+function planCheckpoints(
+  config: DecidedConfig,
+  { policy, devices, train, shape, rule }: Plan["options"],
+  labelNames: readonly string[] | null,
+): PlannedCheckpoints | null {
+  const { checkpointEvery: when, keep } = config;
+  if (when === "never") return null;
+  const isTime = typeof when === "string" && when !== "epoch" && when !== "merge";
+  const { length, parameterCount } = parameterLayout(shape);
+  const parameterBytes = length * Float32Array.BYTES_PER_ELEMENT;
+  const { maxBatchRows } = policy;
+  const need = checkpointNeed({
+    policy,
+    devices: devices.map(({ role, threads }, id) => ({ id, role, threads, maxBatchRows })),
+    rows: train.rows,
+    parameters: parameterCount,
+    parameterBytes,
+    modelBytes: parameterBytes * (1 + optimizerStateArrays(rule)),
+    keep,
+  });
+  return {
+    ...need,
+    everySeconds: isTime ? parseDuration(when) : null,
+    keep,
+    configuration: { ...identityOf(config), labelNames },
   };
 }
 

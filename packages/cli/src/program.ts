@@ -10,7 +10,7 @@ import {
   inspectSchema,
   predictSchema,
   realSchema,
-  trainSchema,
+  simulateSchema,
   type OptionSchema,
 } from "./config/schema.js";
 import { CliError, exitCodes, type ExitCode } from "./errors.js";
@@ -96,7 +96,8 @@ variable (HETEROSGD_LEARNING_RATE). Flags win, then the file, then the environme
 Examples:
   $ heterosgd train --sample --epochs 3 --out runs/first
   $ heterosgd train train.txt.gz --test test.txt.gz --devices cpu,cpu@0.5
-  $ heterosgd train --config runs/first/config.json`,
+  $ heterosgd train --config runs/first/config.json
+  $ heterosgd train --resume runs/first --epochs 20`,
     )
     .action((file: string | undefined, flags: Flags) =>
       run(flags, async (output) =>
@@ -108,7 +109,7 @@ Examples:
     verb(
       "simulate [file]",
       "Train a model on simulated devices: real arithmetic, and times from a profile.",
-      trainSchema,
+      simulateSchema,
     )
       .optionsGroup("Configuration:")
       .option("-c, --config <file>", "JSON file with any of these options; flags win over it.")
@@ -132,7 +133,11 @@ Examples:
     );
 
   addOutputOptions(
-    verb("eval <model> [file]", "Evaluate a model, or a run's, on a data file.", evalSchema),
+    verb(
+      "eval <model> [file]",
+      "Evaluate a model, a run's or a checkpoint's, on a data file.",
+      evalSchema,
+    ),
   ).action((model: string, file: string | undefined, flags: Flags) =>
     run(flags, async (output) =>
       (await import("./commands/eval.js")).evalCommand(model, file, flags, output),
@@ -142,7 +147,7 @@ Examples:
   addOutputOptions(
     verb(
       "predict <model> [file]",
-      "Predict labels for the rows of a file, or of standard input: a JSON line a row. A run's folder stands for its model.",
+      "Predict labels for the rows of a file, or of standard input: a JSON line a row. A run's folder stands for its model, and so does a checkpoint's.",
       predictSchema,
     ),
     { json: false },
@@ -168,7 +173,7 @@ Examples:
   addOutputOptions(
     verb(
       "inspect [path]",
-      "Show what is in a data file, a model or a run's folder.",
+      "Show what is in a data file, a model, a run's folder or a checkpoint.",
       inspectSchema,
     ),
   ).action((path: string | undefined, flags: Flags) =>
@@ -177,7 +182,7 @@ Examples:
     ),
   );
 
-  addOutputOptions(
+  const devices = addOutputOptions(
     verb(
       "devices",
       "Show what there is to train on, how fast it is, and what is missing; or measure a profile for simulate.",
@@ -202,6 +207,18 @@ Examples:
       }
       return (await import("./commands/devices.js")).devicesCommand(output);
     }),
+  );
+  addOutputOptions(
+    // What comes behind it is not for devices itself.
+    devices
+      .enablePositionalOptions()
+      .helpCommand(false)
+      .command("add <run> <specs...>")
+      .description("Give a run that is under way more devices, such as cpu or cpu:2@0.5."),
+  ).action((folder: string, specs: readonly string[], flags: Flags) =>
+    run(flags, async (output) =>
+      (await import("./commands/devices-add.js")).devicesAddCommand(folder, specs, output),
+    ),
   );
 
   addOutputOptions(

@@ -1,6 +1,7 @@
 /**
  * The first SIGINT, SIGTERM or SIGHUP ends a run in good order, a second SIGINT or SIGTERM ends the
- * process at once. While there is nothing to save yet, the first does too.
+ * process at once. While there is nothing to save yet, the first does too. A SIGHUP may mean something
+ * else to the run: that its list of devices has changed.
  */
 import { exitCodes, type ExitCode } from "./errors.js";
 
@@ -17,6 +18,8 @@ export interface Interruption {
   readonly signal: AbortSignal;
   /** From now on the first signal only aborts `signal`. */
   saveFirst(): void;
+  /** From now on a SIGHUP ends nothing where `isMeant` says that it was meant otherwise. */
+  onHangup(isMeant: () => boolean): void;
   /** The exit code that a signal demands, null if there was none. */
   exitCode(): ExitCode | null;
   /** Leaves signals to the system again. */
@@ -28,8 +31,10 @@ export function watchSignals(say: (text: string) => void): Interruption {
   const controller = new AbortController();
   let hasSomethingToSave = false;
   let received: SignalName | null = null;
+  let isMeantOtherwise: () => boolean = () => false;
 
   function on(name: SignalName): void {
+    if (name === "SIGHUP" && isMeantOtherwise()) return;
     if (received !== null) {
       // A terminal that is closed sends it twice, through the system and through the shell.
       if (name === "SIGHUP") return;
@@ -65,6 +70,7 @@ export function watchSignals(say: (text: string) => void): Interruption {
   return {
     signal: controller.signal,
     saveFirst: () => void (hasSomethingToSave = true),
+    onHangup: (isMeant) => void (isMeantOtherwise = isMeant),
     exitCode: () => (received === null ? null : codes[received]),
     stopWatching,
   };

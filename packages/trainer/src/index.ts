@@ -35,6 +35,7 @@ export {
   createRunFolder,
   devicesFile,
   discardedEventsFile,
+  replacementFolder,
   resumeRunFolder,
   runFiles,
   type RunFolder,

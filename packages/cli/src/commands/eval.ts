@@ -24,7 +24,7 @@ export async function evalCommand(
   const devices = devicesFor(config.devices);
   const kernels = chooseKernels(devices, config);
   const path = rowsFile(file, config.sample);
-  const modelFile = await modelPath(modelOrRun);
+  const modelFile = await modelPath(modelOrRun, (text) => output.say(`note: ${text}`));
   const model = await loadModel(modelFile);
   const { shape, parameters, labelNames = null } = model;
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describeShape } from "@heterosgd/model";
 import { loadModel } from "@heterosgd/model/node";
-import { runFiles } from "@heterosgd/trainer";
+import { checkpointsFolder, listCheckpoints, runFiles, runOwner } from "@heterosgd/trainer";
 import { defaultOf, optionsOf } from "../config/option-text.js";
 import { trainSchema } from "../config/schema.js";
 import { CliError } from "../errors.js";
@@ -11,6 +11,7 @@ import { notesOf } from "../model-notes.js";
 import { counted, formatBytes, formatCount, printable, threeDigits } from "../output/format.js";
 import type { Output } from "../output/output.js";
 import { pairLines } from "../output/table.js";
+import { checkpointDocument, checkpointLines } from "./inspect-checkpoint.js";
 
 type Members = Readonly<Record<string, unknown>>;
 type Pair = readonly [name: string, value: string];
@@ -70,7 +71,20 @@ export async function inspectRun(path: string, _config: unknown, output: Output)
   output.print("");
   if (metrics === null) output.print(`not finished: there is no ${runFiles.metrics}`);
   else printPairs(output, resultLines(join(path, runFiles.model), metrics));
-  output.document({ kind: "run", path, config, metrics });
+  const { checkpoints, unusable } = await listCheckpoints(join(path, checkpointsFolder));
+  if (checkpoints.length + unusable.length > 0) output.print("");
+  for (const line of checkpointLines(checkpoints)) output.print(line);
+  for (const { error } of unusable) output.print(error.message);
+  const owner = await runOwner(path);
+  if (owner !== null) output.print(`under way: process ${owner.pid} on ${owner.host}`);
+  output.document({
+    kind: "run",
+    path,
+    config,
+    metrics,
+    checkpoints: checkpoints.map(checkpointDocument),
+    running: owner !== null,
+  });
 }
 
 function resultLines(model: string, metrics: Members): readonly Pair[] {

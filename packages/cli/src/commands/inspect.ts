@@ -7,9 +7,11 @@ import { exitCodes, type ExitCode } from "../errors.js";
 import { counted, formatBytes, formatCount, formatShare, threeDigits } from "../output/format.js";
 import type { Output } from "../output/output.js";
 import { left, pairLines, right, tableLines } from "../output/table.js";
+import { isCheckpoint } from "../model-path.js";
+import { inspectCheckpoint } from "./inspect-checkpoint.js";
 import { inspectModel, inspectRun } from "./inspect-result.js";
 
-/** `heterosgd inspect FILE|MODEL|RUN` */
+/** `heterosgd inspect FILE|MODEL|RUN|CHECKPOINT` */
 export async function inspectCommand(
   path: string | undefined,
   flags: Readonly<Record<string, unknown>>,
@@ -23,14 +25,19 @@ export async function inspectCommand(
   return exitCodes.done;
 }
 
-type Kind = "data" | "model" | "run";
+type Kind = "data" | "model" | "run" | "checkpoint";
 
-const inspectors = { data: inspectData, model: inspectModel, run: inspectRun } as const;
+const inspectors = {
+  data: inspectData,
+  model: inspectModel,
+  run: inspectRun,
+  checkpoint: inspectCheckpoint,
+} as const;
 
 /** What a path is. Where it is nothing that can be read, reading it as data says why. */
 async function kindOf(path: string): Promise<Kind> {
   const stats = await stat(path).catch(() => null);
-  if (stats?.isDirectory()) return "run";
+  if (stats?.isDirectory()) return (await isCheckpoint(path)) ? "checkpoint" : "run";
   if (stats === null || !stats.isFile()) return "data";
   // Safetensors: the length of the header in eight bytes, then JSON.
   const start = await firstBytes(path);

@@ -25,7 +25,9 @@ export async function predictCommand(
   const config = resolveOptions(predictSchema, layers);
   const fromStandardInput = !config.sample && (file === undefined || file === "-");
   const path = fromStandardInput ? "standard input" : rowsFile(file, config.sample);
-  const { shape, parameters, labelNames, info } = await loadModel(await modelPath(modelFile));
+  const { shape, parameters, labelNames, info } = await loadModel(
+    await modelPath(modelFile, (text) => output.say(`note: ${text}`)),
+  );
   const { features, labels } = shape;
   const k = Math.min(config.topK, labels);
 

@@ -13,8 +13,13 @@ const evaluatedWords = {
   validation: "held-out training rows",
 } as const;
 
-/** What a run is about to do, for people. */
-export function planLines(plan: Plan, available: number): readonly string[] {
+/**
+ * What a run is about to do, for people.
+ *
+ * @param available - free bytes of memory.
+ * @param disk - free bytes where the run's folder is to be, null where nobody can tell.
+ */
+export function planLines(plan: Plan, available: number, disk: number | null): readonly string[] {
   const { config, shape, parameters, memory } = plan;
   const { train, evaluation, evaluatedOn } = plan.data;
   const data = memory.trainData + memory.evaluationData;
@@ -40,9 +45,27 @@ export function planLines(plan: Plan, available: number): readonly string[] {
       "memory",
       `${formatBytes(memory.total)}: data ${formatBytes(data)}, model ${formatBytes(memory.globalModels)}, ` +
         `devices ${formatBytes(work)}, their threads ${formatBytes(memory.threads)}, ` +
-        `row order ${formatBytes(memory.permutations)}; ${formatBytes(available)} are free`,
+        `row order ${formatBytes(memory.permutations)}, checkpoints ${formatBytes(memory.checkpoints)}; ` +
+        `${formatBytes(available)} are free`,
     ],
+    ["checkpoints", checkpointsWords(plan, disk)],
   ]);
+}
+
+function checkpointsWords({ config, checkpoints }: Plan, disk: number | null): string {
+  if (checkpoints === null) return "none (--checkpoint-every never)";
+  const { checkpointEvery: when } = config;
+  const how =
+    typeof when === "number"
+      ? `every ${counted(when, "merge")}`
+      : when === "epoch" || when === "merge"
+        ? `at each ${when}`
+        : `every ${when}`;
+  const free = disk === null ? "" : `; ${formatBytes(disk)} are free`;
+  return (
+    `${how} and at the end, of which the newest ${formatCount(checkpoints.keep)} and the best stay; ` +
+    `${formatBytes(checkpoints.each)} each, up to ${formatBytes(checkpoints.disk)} on the disk${free}`
+  );
 }
 
 function devicesWords({ config, simulation }: Plan): string {
@@ -61,8 +84,8 @@ function ownWords(config: Plan["config"]): string {
 }
 
 /** The same for machines. */
-export function planDocument(plan: Plan, available: number): unknown {
-  const { config, data, shape, parameters, memory } = plan;
+export function planDocument(plan: Plan, available: number, disk: number | null): unknown {
+  const { config, data, shape, parameters, memory, checkpoints } = plan;
   return {
     data: {
       trainRows: data.train.rows,
@@ -76,5 +99,9 @@ export function planDocument(plan: Plan, available: number): unknown {
     kernels: plan.kernels,
     simulation: plan.simulation,
     memory: { ...memory, stillToTake: bytesToTake(plan), available },
+    checkpoints:
+      checkpoints === null
+        ? null
+        : { bytes: checkpoints.each, diskBytes: checkpoints.disk, diskAvailable: disk },
   };
 }

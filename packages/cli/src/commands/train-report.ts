@@ -1,6 +1,6 @@
-import { parse, resolve } from "node:path";
-import type { RunFolder, TrainResult } from "@heterosgd/trainer";
-import { programWords, quoted, shortPath } from "../invocation.js";
+import { join, resolve } from "node:path";
+import { checkpointsFolder, type RunFolder, type TrainResult } from "@heterosgd/trainer";
+import { commandWords, quoted, shortPath, workingFolder } from "../invocation.js";
 import { formatCount, formatSeconds } from "../output/format.js";
 import type { Line } from "../output/output.js";
 import {
@@ -14,9 +14,15 @@ import {
 import { pairLines } from "../output/table.js";
 import type { Plan } from "../plan.js";
 import { packageVersion } from "../version.js";
+import { resumeCommand, type SavedState } from "./train-saving.js";
 
 /** How a run went, for people. */
-export function runLines(folder: RunFolder, plan: Plan, result: TrainResult): readonly Line[] {
+export function runLines(
+  folder: RunFolder,
+  plan: Plan,
+  result: TrainResult,
+  saved: SavedState,
+): readonly Line[] {
   const { metrics, devices, rows, seconds, reason } = result;
   const { evaluatedOn } = plan.data;
   const quality: readonly Line[] =
@@ -42,41 +48,41 @@ export function runLines(folder: RunFolder, plan: Plan, result: TrainResult): re
       ["trained", trained],
       ["model", shortPath(folder.file("model"), workingFolder())],
       ["run", shortPath(folder.path, workingFolder())],
-      ["next", nextCommand(folder, plan)],
+      ["next", nextCommand(folder, plan, result, saved)],
     ]).map((text) => ({ text })),
   ];
 }
 
-/** The current folder; the root where it was deleted, as results are not to be lost for that. */
-function workingFolder(): string {
-  try {
-    return process.cwd();
-  } catch {
-    return parse(process.execPath).root;
-  }
-}
-
 /** A command that goes on from here, to be copied. */
-function nextCommand(folder: RunFolder, plan: Plan): string {
-  const program = programWords({
-    script: process.argv[1] ?? "heterosgd",
-    folder: workingFolder(),
-    environment: process.env,
-  });
+function nextCommand(
+  folder: RunFolder,
+  plan: Plan,
+  result: TrainResult,
+  saved: SavedState,
+): string {
+  if (result.reason === "signal" && saved.newest !== null) {
+    return resumeCommand(folder.path, plan.simulation === null ? "train" : "simulate");
+  }
   const model = quoted(shortPath(folder.file("model"), workingFolder()));
   const { config, data } = plan;
   const file = config.sample
     ? "--sample"
     : quoted(shortPath(resolve(data.testFile ?? config.train ?? ""), workingFolder()));
-  return `${program} predict ${model} ${file} -k 5`;
+  return commandWords(["predict", model, file, "-k 5"]);
 }
 
 /** A finished run for machines: what `metrics.json` holds, and what `--json` prints. */
-export function runDocument(folder: RunFolder, plan: Plan, result: TrainResult): unknown {
+export function runDocument(
+  folder: RunFolder,
+  plan: Plan,
+  result: TrainResult,
+  { newest }: SavedState,
+): unknown {
   const { metrics, devices, rows, seconds, reason } = result;
   return {
     run: folder.path,
     model: folder.file("model"),
+    checkpoint: newest === null ? null : join(folder.path, checkpointsFolder, newest),
     reason,
     evaluatedOn: plan.data.evaluatedOn,
     metrics: metrics === null ? null : metricsDocument(metrics),

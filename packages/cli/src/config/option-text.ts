@@ -31,6 +31,7 @@ interface ValueSchema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
+  readonly pattern?: string;
   readonly default?: unknown;
 }
 
@@ -73,11 +74,12 @@ function accepts(schema: ValueSchema, type: string): boolean {
 }
 
 /**
- * The words that a value must be one of, `N` for a whole number; none where it is something else.
+ * The words that a value must be one of, `N` for a whole number; none where it may be something else.
  */
 export function choicesOf(type: z.ZodType): readonly string[] {
   const choices = (schema: ValueSchema): readonly unknown[] =>
     schema.enum ?? schema.anyOf?.flatMap(choices) ?? [];
+  if (valueSchema(type).anyOf?.some(({ pattern }) => pattern !== undefined)) return [];
   const words = choices(valueSchema(type)).map(String);
   return words.length > 0 && accepts(valueSchema(type), "integer") ? [...words, "N"] : words;
 }

@@ -153,6 +153,18 @@ export function resolveOptions<T extends OptionSchema>(
   return values as z.output<T>;
 }
 
+/** What a layer sets, checked. @throws CliError BAD_VALUE */
+export function checkedValues(
+  schema: OptionSchema,
+  layer: Layer,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    optionsOf(schema).flatMap(([key, type]) =>
+      layer.values[key] === undefined ? [] : [[key, valueIn(layer, key, type)]],
+    ),
+  );
+}
+
 function valueIn(layer: Layer, key: string, type: z.ZodType): unknown {
   const parsed = type.safeParse(layer.values[key]);
   if (!parsed.success) throw badValue(type, layer.nameOf(key), layer.values[key]);

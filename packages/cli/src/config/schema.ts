@@ -4,6 +4,7 @@
  */
 import { largestLearningRate, type OptionValue } from "@heterosgd/scheduler";
 import * as z from "zod";
+import { parseDuration } from "../output/format.js";
 import { defaultProfileWords, profileNames } from "./default-profile.js";
 import {
   algorithmNames,
@@ -43,6 +44,7 @@ const stopping = "Length of the run";
 const choosing = "Algorithm";
 const own = "Options of algorithms";
 const running = "Devices and output";
+const saving = "Checkpoints and lost devices";
 const simulating = "Simulation";
 
 const path = () => z.string().min(1).nullable().default(null);
@@ -266,6 +268,47 @@ const options = {
     "Folder of the run. Automatic: a new one under runs/.",
   ),
   force: option(off(), { group: running }, "Replaces the run that is in the folder."),
+  checkpointEvery: option(
+    z
+      .union([
+        z.enum(["epoch", "merge", "never"]),
+        count(),
+        z
+          .string()
+          .regex(durationPattern)
+          .refine((text) => parseDuration(text) > 0),
+      ])
+      .default("10m"),
+    {
+      group: saving,
+      value: "WHEN",
+      expected:
+        "a duration such as 10m or 1h30m, epoch, merge, never or a whole number of at least 1",
+    },
+    "When to write a checkpoint: every so often (10m, 1h30m), at each epoch's end, at each merge (round, where nothing is merged), every N of them; " +
+      "the end of the run is one in any case. never: none at all, and nothing to resume from.",
+  ),
+  keep: option(
+    count().default(2),
+    { group: saving, value: "N" },
+    "How many of the newest checkpoints stay; that of the best P@ the first cut-off stays as well.",
+  ),
+  resume: option(
+    path(),
+    { group: saving, value: "RUN", path: true },
+    "Goes on with the run in this folder from its newest checkpoint, or from one of its checkpoints that is named; starts it where there is none yet. " +
+      "Its config.json says what it is; devices, length, learning rate and checkpoints may be set anew.",
+  ),
+  minDevices: option(
+    count().default(1),
+    { group: saving, value: "N" },
+    "Ends the run, after saving, when fewer devices are left, those that are being opened anew included.",
+  ),
+  deviceRetries: option(
+    z.int().min(0).default(2),
+    { group: saving, value: "N" },
+    "How often a device that is lost is opened anew, after 1 s, 2 s, 4 s …",
+  ),
   profile: option(
     path(),
     { group: simulating, value: "PROFILE", path: true, names: profileNames },
@@ -354,6 +397,9 @@ export const evalSchema = trainSchema.pick({
 
 /** What `train` itself can be told on the command line. */
 export const realSchema = trainSchema.omit({ profile: true, countEvaluation: true });
+
+/** What `simulate` can be told on the command line: its devices come and go as they are told to. */
+export const simulateSchema = trainSchema.omit({ minDevices: true, deviceRetries: true });
 
 /** What `devices --calibrate` measures: training as `train` would do it. */
 export const calibrateSchema = trainSchema.pick({

@@ -1,6 +1,7 @@
 /** Shows a run while it goes: status rows on a terminal, a line now and then elsewhere. */
 import type { RunEvent } from "@heterosgd/trainer";
 import { createBoard } from "./board.js";
+import { counted, formatBytes, formatSeconds } from "./format.js";
 import type { Output } from "./output.js";
 import { createProgress, type ProgressLimits } from "./progress.js";
 import { overallLine, statusLines } from "./status.js";
@@ -13,6 +14,8 @@ const SILENCE_SECONDS = 60;
 
 export interface LiveView {
   event(event: RunEvent): void;
+  /** The run's seconds until now. */
+  seconds(): number;
   /** Takes the status rows away. Also happens when the process exits. */
   close(): void;
 }
@@ -25,7 +28,9 @@ export function showLive(
 ): LiveView {
   const progress = createProgress(limits);
   const began = performance.now();
-  const real = () => (performance.now() - began) / 1000;
+  /** Seconds of earlier parts of a resumed run. */
+  let earlier = 0;
+  const real = () => earlier + (performance.now() - began) / 1000;
   let latest = 0;
   /** The run's own clock. */
   const seconds = () => (limits.isSimulated ? latest : real());
@@ -67,6 +72,35 @@ export function showLive(
         case "start":
           lastLine = cameAt(event.at);
           break;
+        case "resume": {
+          if (!limits.isSimulated) earlier = event.at - real();
+          lastLine = cameAt(event.at);
+          const text = resumeWords(event);
+          log(text);
+          output.say(text);
+          break;
+        }
+        case "saved": {
+          const text = savedWords(event);
+          log(text);
+          output.detail(text);
+          if (event.notRemoved !== null) {
+            output.warn(`older checkpoints could not be removed: ${event.notRemoved}`);
+          }
+          break;
+        }
+        case "not-saved": {
+          const text = `${event.reason}; training goes on`;
+          log(text);
+          output.warn(text);
+          break;
+        }
+        case "add-failed": {
+          const text = `a device could not be added: ${event.spec}: ${event.reason}`;
+          log(text);
+          output.warn(text);
+          break;
+        }
         case "evaluation":
           line(event.at);
           break;
@@ -104,8 +138,18 @@ export function showLive(
         default:
       }
     },
+    seconds,
     close,
   };
+}
+
+function resumeWords({ checkpoint, rows, exact }: RunEvent & { type: "resume" }): string {
+  const how = exact ? "exactly as it would have done" : "on other devices";
+  return `the run goes on from ${checkpoint}, after ${counted(rows, "row")}, ${how}`;
+}
+
+function savedWords({ checkpoint, bytes, seconds }: RunEvent & { type: "saved" }): string {
+  return `saved ${checkpoint}: ${formatBytes(bytes)} in ${formatSeconds(seconds)}`;
 }
 
 function lostWords({ retry }: RunEvent & { type: "lost" }): string {

@@ -73,6 +73,8 @@ export function createProgress(limits: ProgressLimits): Progress {
   /** A batch may be many updates, of which a report tells. */
   let updates = 0;
   let began = 0;
+  /** Rows of earlier parts of a resumed run, which are no device's of this one. */
+  let earlierRows = 0;
   let metrics: Metrics | null = null;
   let now: Totals = { at: 0, rows: 0, loss: 0, devices: [] };
   /** Earlier totals, oldest first. */
@@ -88,14 +90,19 @@ export function createProgress(limits: ProgressLimits): Progress {
     event(event) {
       switch (event.type) {
         case "start":
+        case "resume":
           names = event.devices.map(({ name }) => name);
           batches = names.map(() => null);
           sendsMessages = Object.hasOwn(algorithms[event.algorithm]?.options ?? {}, "messageRows");
           lost = names.map(() => false);
-          began = event.at;
+          // Of a resumed run the seconds go on.
+          began = event.type === "resume" ? 0 : event.at;
+          earlierRows = event.type === "resume" ? event.rows : 0;
+          updates = event.type === "resume" ? event.step : 0;
+          batchesDone = updates;
           now = {
-            at: began,
-            rows: 0,
+            at: event.at,
+            rows: earlierRows,
             loss: 0,
             devices: names.map(() => ({ rows: 0, seconds: 0 })),
           };
@@ -170,7 +177,7 @@ export function createProgress(limits: ProgressLimits): Progress {
             name,
             batchRows: batches[id] ?? null,
             rowsPerSecond: (device.rows - before.rows) / elapsed,
-            share: now.rows > 0 ? device.rows / now.rows : 0,
+            share: now.rows > earlierRows ? device.rows / (now.rows - earlierRows) : 0,
             busy: Math.min(1, busy / elapsed),
             lost: lost[id]!,
           };

@@ -31,7 +31,7 @@ type RunFile = keyof typeof runFiles;
 const fileKeys = Object.keys(runFiles) as RunFile[];
 
 /** Where a run lies that is to replace an earlier one, until it is complete. */
-const replacementFolder = "replacement";
+export const replacementFolder = "replacement";
 
 export interface RunFolderOptions {
   /** Replaces the run that is there, once the new one is complete. Default: false. */

@@ -28,6 +28,8 @@ export interface RunOwner {
   readonly started: string | null;
   /** When it began to work here, ISO 8601. */
   readonly since: string;
+  /** Whether its run is to replace the one that lies there, and is written in a folder within. */
+  readonly replaces: boolean;
 }
 
 export interface RunLock {
@@ -41,15 +43,18 @@ export interface RunLock {
  * An owner on this machine is known to be alive or not. One elsewhere shows it every few seconds: where
  * it has done so lately, this waits up to half a minute to see whether it still does.
  *
+ * @param replaces - whether the run is to replace the one that lies there.
  * @param onWaiting - told of an owner elsewhere that is waited for.
  * @throws TrainerError RUN_ACTIVE if another process is; the system's error.
  */
 export async function lockRun(
   folder: string,
+  replaces = false,
   onWaiting: (owner: RunOwner) => void = () => undefined,
 ): Promise<RunLock> {
   const path = join(folder, lockFile);
-  const own: RunOwner = { ...(await identity()), since: new Date().toISOString() };
+  const since = new Date().toISOString();
+  const own: RunOwner = { ...(await identity()), since, replaces };
   const text = `${JSON.stringify(own)}\n`;
   while (!(await create(path, text))) {
     const found = await readOwner(path);
@@ -144,10 +149,17 @@ async function readOwner(
   }
 }
 
-const unknownOwner: RunOwner = { pid: 0, host: "", space: "", started: null, since: "just now" };
+const unknownOwner: RunOwner = {
+  pid: 0,
+  host: "",
+  space: "",
+  started: null,
+  since: "just now",
+  replaces: false,
+};
 
 function ownerOf(value: unknown): RunOwner | null {
-  const { pid, host, space, started, since } = Object(value) as Record<string, unknown>;
+  const { pid, host, space, started, since, replaces } = Object(value) as Record<string, unknown>;
   const texts = [host, space, since].every((each) => typeof each === "string");
   if (!texts || !Number.isSafeInteger(pid) || Number(pid) < 1) return null;
   return {
@@ -156,6 +168,7 @@ function ownerOf(value: unknown): RunOwner | null {
     space: String(space),
     started: typeof started === "string" ? started : null,
     since: String(since),
+    replaces: replaces === true,
   };
 }
 
@@ -192,7 +205,7 @@ async function isSame({ pid, started }: RunOwner): Promise<boolean> {
   return started === null || now === null || now === started;
 }
 
-async function identity(): Promise<Omit<RunOwner, "since">> {
+async function identity(): Promise<Omit<RunOwner, "since" | "replaces">> {
   const { pid } = process;
   const space = await readlink("/proc/self/ns/pid").catch(() => "");
   return { pid, host: hostname(), space, started: await startOf(pid) };
