@@ -70,6 +70,8 @@ function createProgram(run: (flags: Flags, work: Work) => Promise<void>): Comman
     .helpCommand("help [command]", "Show the help of a command.")
     .addHelpText("after", EXIT_CODES)
     .configureOutput({ outputError: () => undefined })
+    // What comes behind the name of a verb within a verb is not for the outer one.
+    .enablePositionalOptions()
     .exitOverride();
 
   const verb = (words: string, summary: string, schema: OptionSchema | null) => {
@@ -209,7 +211,6 @@ Examples:
     }),
   );
   addOutputOptions(
-    // What comes behind it is not for devices itself.
     devices
       .enablePositionalOptions()
       .helpCommand(false)

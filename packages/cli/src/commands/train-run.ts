@@ -80,7 +80,6 @@ async function trainInFolder(
     isSimulated: plan.simulation !== null,
   };
   const view = showLive(output, limits, (text) => folder.log(text));
-  interruption.saveFirst();
   try {
     if (checkpoint !== null) await discardAfter(folder.checkpoints, checkpoint.path);
     const record = (event: RunEvent) => {

@@ -91,6 +91,8 @@ export async function trainCommand(
       output.document(planDocument(plan, available, disk));
       return exitCodes.done;
     }
+    // From here on there is a folder, which is not to be left half made.
+    interruption.saveFirst();
     const onFailure = ({ message }: TrainerError) =>
       output.warn(`${message}; training goes on without ${runFiles.events} and ${runFiles.log}`);
     const config = storedConfig(plan.config);

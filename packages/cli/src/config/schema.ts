@@ -307,7 +307,7 @@ const options = {
   deviceRetries: option(
     z.int().min(0).default(2),
     { group: saving, value: "N" },
-    "How often a device that is lost is opened anew, after 1 s, 2 s, 4 s …",
+    "How often a device that is lost is opened anew, after 1 s, then twice as long each time.",
   ),
   profile: option(
     path(),

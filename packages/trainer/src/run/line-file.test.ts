@@ -44,3 +44,33 @@ test("a file that can't be written is told once, and closes", async () => {
   expect(onError).toHaveBeenCalledOnce();
   expect(existsSync(join(folder, "absent"))).toBe(false);
 });
+
+test("a position is where all lines until then end, on the disk", async () => {
+  const path = join(folder, "lines");
+  const fail = (error: Error) => expect.unreachable(error.message);
+  const file = createLineFile<string>(path, (line) => line, fail);
+  file.write("één");
+  file.write("two");
+  const position = file.position();
+  file.write("three");
+  expect(await position).toEqual({ bytes: 10, lines: 2 });
+  expect(readFileSync(path, "utf8").startsWith("één\ntwo\n")).toBe(true);
+  await file.close();
+  await expect(file.position()).rejects.toThrow(Error);
+  const on = createLineFile<string>(path, (line) => line, fail, { bytes: 16, lines: 3 });
+  on.write("four");
+  expect(await on.position()).toEqual({ bytes: 21, lines: 4 });
+  expect(await on.position()).toEqual({ bytes: 21, lines: 4 });
+  await on.close();
+  expect(readFileSync(path, "utf8")).toBe("één\ntwo\nthree\nfour\n");
+});
+
+test("there is no position where lines could not be written", async () => {
+  const errors: Error[] = [];
+  const path = join(folder, "missing", "lines");
+  const file = createLineFile<string>(path, (line) => line, (error) => errors.push(error));
+  file.write("one");
+  await expect(file.position()).rejects.toThrow("ENOENT");
+  await file.close();
+  expect(errors).toHaveLength(1);
+});
