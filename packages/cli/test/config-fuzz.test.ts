@@ -24,7 +24,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const original = {
   ...{ train: "a.txt", hidden: [64, 32], epochs: 3, learningRate: 0.01, schedule: "step" },
-  ...{ devices: "cpu,cpu@0.5", cutoffs: [1, 3], maxTime: "3m", seed: 7, force: true, loss: "sigmoid" },
+  ...{
+    devices: "cpu,cpu@0.5",
+    cutoffs: [1, 3],
+    maxTime: "3m",
+    seed: 7,
+    force: true,
+    loss: "sigmoid",
+  },
 };
 
 test("a config file that somebody has changed is taken or refused", fuzzTimeout, async () => {

@@ -194,7 +194,7 @@ test("a run that fails leaves the run that it was to replace as it was", async (
   expect(ended.stderr).toContain("the earlier run in kept was not replaced; ");
   expect(contents()).toEqual(before);
   expect((await command("train", "train.txt", ...args, "--seed", "2", "--force")).code).toBe(0);
-  expect(readdirSync(path("kept")).toSorted()).toEqual(names);
+  expect(readdirSync(path("kept")).toSorted()).toEqual(["checkpoints", ...names]);
   expect(json("kept", "config.json")).toMatchObject({ seed: 2, optimizer: "adam" });
 });
 
