@@ -124,8 +124,6 @@ async function readAndPlan(
   output.say(decided.sample ? "reading the bundled sample" : `reading ${decided.train}`);
   const began = performance.now();
   const data = await readTrainingData(decided);
-  // What reading has left behind is not to lie beside the models.
-  await collectGarbage();
   output.detail(`read in ${formatSeconds((performance.now() - began) / 1000)}`);
   for (const notice of data.notices) output.say(`note: ${notice}`);
   return planRun(decided, data, profile);
