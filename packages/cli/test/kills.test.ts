@@ -19,11 +19,9 @@ function checkpoints(): string {
 
 test("a run that is killed at any moment goes on with the same command, every row once", async () => {
   writeEasyData(folder);
-  const args = [
-    ...["train", "train.txt", "--test", "test.txt", "--resume", "run", "--hidden", "8", "-b", "8"],
-    ...["--epochs", String(EPOCHS), "--checkpoint-every", "merge", "--keep", "3"],
-    ...["--devices", "cpu,cpu@0.5"],
-  ];
+  const every = ["--checkpoint-every", "merge", "--keep", "3", "--devices", "cpu,cpu@0.5"];
+  const small = ["--hidden", "8", "-b", "8", "--epochs", String(EPOCHS)];
+  const args = ["train", "train.txt", "--test", "test.txt", "--resume", "run", ...small, ...every];
   // While it loads; then as soon as another checkpoint is there or being written, or a little later.
   for (const after of [100, null, null, 40, null, 15]) {
     const running = start(args, { folder });
