@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { accuracy } from "./accuracy.js";
 import { bf16 } from "./bf16.js";
+import { faults } from "./faults/faults.js";
 import { measureKernels } from "./kernels/kernels.js";
 import { parse, type ParseOptions } from "./parse.js";
 import { profile } from "./profile/profile.js";
@@ -109,6 +110,17 @@ program
   .option("--data <folder>", "folder of the data sets")
   .option("--json", "one JSON document on stdout")
   .action(profile);
+
+program
+  .command("faults")
+  .description("what failing devices, kill -9 and failing disks cost: no row, if all is well")
+  .option("--only <names>", "algorithms and faults, separated by commas", names)
+  .option("--quick", "a few faults for each algorithm")
+  .option("--seed <n>", "decides where faults strike", Number)
+  .option("--jobs <n>", "runs at once (default: one a core)", Number)
+  .option("--markdown", "Markdown on stdout")
+  .option("--json", "one JSON document on stdout")
+  .action(faults);
 
 program
   .command("bf16")
