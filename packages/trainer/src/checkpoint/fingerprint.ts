@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 
 const CHUNK_BYTES = 2 ** 24;
+const SUM_CHUNK_BYTES = 2 ** 20;
 
 /** SHA-256 of a data set's buffer or of any bytes, in hexadecimal: about a second for a gigabyte. */
 export function fingerprintOf(buffer: ArrayBufferLike): string {
@@ -55,9 +56,10 @@ export async function sumOfFile(
   path: string,
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
   const hash = createHash("sha256");
-  const chunk = new Uint8Array(2 ** 20);
   const file = await open(path, "r");
   try {
+    const { size } = await file.stat();
+    const chunk = new Uint8Array(Math.max(1, Math.min(SUM_CHUNK_BYTES, size)));
     for (let bytes = 0; ;) {
       const { bytesRead } = await file.read(chunk, 0, chunk.length, bytes);
       if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };

@@ -7,7 +7,7 @@ import type { ModelMemory } from "../device/api.js";
  */
 export interface ModelTable {
   readonly slot: (name: ModelName) => number;
-  has(name: ModelName): boolean;
+  readonly has: (name: ModelName) => boolean;
   memory(name: ModelName): ModelMemory;
   /** Afterwards `names[0]` means what `names[1]` meant, and so on round. */
   rotate(names: readonly ModelName[]): void;

@@ -180,7 +180,10 @@ function resumptionOn(
     options,
     (record, counted) =>
       record.executor === null &&
-      counted.length === devices.length &&
+      isDeepStrictEqual(
+        counted.map(({ id }) => id).toSorted((a, b) => a - b),
+        devices.map(({ info }) => info.id),
+      ) &&
       isDeepStrictEqual(record.devices, devices),
   );
 }

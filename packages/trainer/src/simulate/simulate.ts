@@ -76,10 +76,10 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
   const resumption =
     options.resume === undefined
       ? null
-      : resumptionOf(options.resume, options, (record) => {
+      : resumptionOf(options.resume, options, (record, counted) => {
           const devices = devicesAt(0, named);
           const key = simulationKey(profile, devices, options.countEvaluation ?? false);
-          return isSameSimulation(record, key, recordsOf(devices, options));
+          return isSameSimulation(record, key, recordsOf(devices, options), counted);
         });
   const state = resumption?.exact ? checkSimulationState(resumption.record.executor) : null;
   const now = state?.now ?? earlierPart(resumption).seconds;

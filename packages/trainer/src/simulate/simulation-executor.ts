@@ -79,7 +79,9 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
   const copies = createLazyPulls(devices.map(({ host }) => host));
   const steps = devices.map(() => createDeferredStep(scratch));
   /** Slots of models that a reduction has left with every device. */
-  const everywhere = new Set((state?.everywhere ?? (["global"] as const)).map(models.slot));
+  const everywhere = new Set(
+    (state?.everywhere ?? (["global"] as const)).filter(models.has).map(models.slot),
+  );
   let lastYield = performance.now();
   let interrupted = false;
 

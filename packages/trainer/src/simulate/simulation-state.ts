@@ -94,19 +94,37 @@ export function checkSimulationState(value: unknown): SimulationState {
 /**
  * Whether a simulation of these devices goes on as the checkpoint's would have done.
  *
+ * @param counted - the devices that the policy counts on.
  * @throws TrainerError CHECKPOINT_FORMAT
  */
 export function isSameSimulation(
   { executor, devices: before }: CheckpointRecord,
   key: string,
   devices: readonly CheckpointDevice[],
+  counted: readonly DeviceInfo[],
 ): boolean {
   if (executor === null) return false;
   const state = checkSimulationState(executor);
+  requireCounted(state, counted);
   const apart = ({ spec, runs, info }: CheckpointDevice) => ({ spec, runs, info });
   return (
     state.key === key &&
     state.devices.length === devices.length &&
     isDeepStrictEqual(before.map(apart), devices.map(apart))
   );
+}
+
+/** Refuses a state in which other devices are there than the policy knows of, or is about to. */
+function requireCounted(
+  { devices, pending }: SimulationState,
+  counted: readonly DeviceInfo[],
+): void {
+  const known = new Set(counted.map(({ id }) => id));
+  for (const event of pending) {
+    if (event.type === "lost") known.delete(event.device);
+    else known.add(event.device.id);
+  }
+  const there = [...devices.keys()].filter((id) => devices[id] === "there");
+  if (there.length === known.size && there.every((id) => known.has(id))) return;
+  throw refuse(devices, "state.json.executor.devices", `${known.size} that the policy counts on`);
 }
