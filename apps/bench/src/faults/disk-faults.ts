@@ -10,7 +10,7 @@ import { runTrain, startTrain, type Running } from "./train-process.js";
 import type { Workplace } from "./workplace.js";
 
 /** Longer nothing is waited for. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 /** More epochs than there is time for. */
 const ENDLESS = 1_000_000;
 
