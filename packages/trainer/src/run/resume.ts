@@ -46,7 +46,7 @@ export function resumptionOf(
   isSame: (record: CheckpointRecord, counted: readonly DeviceInfo[]) => boolean,
 ): Resumption {
   const { record, path } = checkpoint;
-  const { policy, train, shape } = run;
+  const { policy } = run;
   const different = differencesOf(record, run);
   if (different.length > 0) {
     throw new TrainerError(
@@ -54,10 +54,7 @@ export function resumptionOf(
       `the checkpoint ${path} is of another run; what differs: ${different.join(", ")}`,
     );
   }
-  const parameters = parameterLayout(shape).parameterCount;
-  const state = checked(path, () =>
-    policy.checkState(record.policy, { rows: train.rows, parameters }),
-  );
+  const state = stateOf(checkpoint, run);
   return { checkpoint, record, state, exact: isSame(record, policy.devices(state)) };
 }
 
@@ -78,19 +75,20 @@ export function checkResumable(checkpoint: Checkpoint, run: SameRun): void {
  * @throws TrainerError CHECKPOINT_FORMAT
  */
 export function hasWorkLeft(
-  { path, record }: Pick<Checkpoint, "path" | "record">,
-  { policy, train, shape, target, patience, maxSeconds }: WorkLeftOptions,
+  checkpoint: Pick<Checkpoint, "path" | "record">,
+  options: WorkLeftOptions,
 ): boolean {
+  const { record } = checkpoint;
+  const { policy, target, patience, maxSeconds } = options;
   const { metrics } = record;
   if (maxSeconds !== undefined && record.seconds >= maxSeconds) return false;
   if (patience !== undefined && record.patience.without >= patience.evaluations) return false;
   if (target !== undefined && metrics !== null && metrics.cutoffs.includes(target.k)) {
     if (metricValue(metrics, target) >= target.atLeast) return false;
   }
-  const parameters = parameterLayout(shape).parameterCount;
-  const state = checked(path, () =>
-    policy.checkState(record.policy, { rows: train.rows, parameters }),
-  );
+  const state = stateOf(checkpoint, options);
+  // It ended with work left, as it had lost its last device.
+  if (policy.devices(state).length === 0) return true;
   const [, commands] = policy.resume(state, null);
   return !commands.some(({ type }) => type === "stop");
 }
@@ -114,9 +112,14 @@ function differencesOf(record: CheckpointRecord, run: SameRun): readonly string[
   return [...different, ...differences(fingerprints.configuration, now)];
 }
 
-function checked<T>(path: string, check: () => T): T {
+/** The policy's state, which it has checked. @throws TrainerError CHECKPOINT_FORMAT */
+function stateOf(
+  { path, record }: Pick<Checkpoint, "path" | "record">,
+  { policy, train, shape }: Pick<TrainOptions, "policy" | "train" | "shape">,
+): unknown {
+  const parameters = parameterLayout(shape).parameterCount;
   try {
-    return check();
+    return policy.checkState(record.policy, { rows: train.rows, parameters });
   } catch (error) {
     if (!(error instanceof Error) || error.name !== "SchedulerError") throw error;
     const message = `the checkpoint ${path} can't be used: ${error.message}`;
