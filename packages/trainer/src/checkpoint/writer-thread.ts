@@ -11,13 +11,29 @@ const WORKER_URL = new URL("./checkpoint.worker.js", import.meta.url);
 const LIMIT_MS = 300_000;
 const LIMIT_MS_PER_BYTE = 1 / 1000;
 
+interface WriterThread extends CheckpointWriterApi {
+  /** Whether nothing can be written by it any more. */
+  hasEnded(): boolean;
+}
+
 /**
  * Starts the thread. Whatever becomes of it, calls settle: with CHECKPOINT_WRITE where it has ended or
- * takes too long.
+ * takes too long. The next write has another one then: a disk may be there again after a while.
  *
  * @param workerUrl - where its entry lies, if not beside this module.
  */
 export function startWriter(setup: WriterSetup, workerUrl: URL = WORKER_URL): CheckpointWriterApi {
+  let thread = startThread(setup, workerUrl);
+  return {
+    write(request) {
+      if (thread.hasEnded()) thread = startThread(setup, workerUrl);
+      return thread.write(request);
+    },
+    close: () => thread.close(),
+  };
+}
+
+function startThread(setup: WriterSetup, workerUrl: URL): WriterThread {
   const { port1, port2 } = new MessageChannel();
   const worker = new Worker(workerUrl, {
     workerData: { port: port2, setup },
@@ -29,9 +45,11 @@ export function startWriter(setup: WriterSetup, workerUrl: URL = WORKER_URL): Ch
   const remote = Comlink.wrap<CheckpointWriterApi>(port1 as unknown as Comlink.Endpoint);
   const limits = createTimeLimits();
   let failure: unknown;
+  let hasEnded = false;
   worker.on("error", (cause: unknown) => (failure = cause));
   const ended = new Promise<TrainerError>((resolve) => {
     worker.on("exit", (code) => {
+      hasEnded = true;
       const why = failure instanceof Error ? failure.message : `exit code ${code}`;
       // What it sent last may be in line behind the news of its end.
       setImmediate(() => {
@@ -46,6 +64,7 @@ export function startWriter(setup: WriterSetup, workerUrl: URL = WORKER_URL): Ch
     const timeUp = new Promise<never>((_, reject) => {
       limit = limits.begin(ms, (waited) => {
         const what = `nothing was heard of it for ${Math.ceil(waited / 1000)} s`;
+        hasEnded = true;
         reject(writeError(setup.folder, what));
         void worker.terminate();
       });
@@ -59,6 +78,7 @@ export function startWriter(setup: WriterSetup, workerUrl: URL = WORKER_URL): Ch
   }
 
   return {
+    hasEnded: () => hasEnded,
     write(request) {
       const bytes = request.models.reduce(
         (sum, { parameters, state }) => sum + parameters.byteLength * (1 + state.length),
@@ -67,14 +87,9 @@ export function startWriter(setup: WriterSetup, workerUrl: URL = WORKER_URL): Ch
       return call(LIMIT_MS + bytes * LIMIT_MS_PER_BYTE, remote.write(request));
     },
     async close() {
-      try {
-        await call(LIMIT_MS, remote.close());
-        await ended;
-      } catch {
-        // It has ended already.
-      } finally {
-        await worker.terminate();
-      }
+      // It may have ended already.
+      await call(LIMIT_MS, remote.close()).catch(() => undefined);
+      await worker.terminate();
     },
   };
 }
