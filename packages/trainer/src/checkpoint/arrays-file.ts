@@ -78,7 +78,8 @@ export async function readArrays(
   try {
     const { size } = await file.stat();
     const head = new Uint8Array(layout.head.length);
-    if (size !== layout.bytes || !(await readAll(file, head, 0)) || !equal(head, layout.head)) {
+    const isWhole = size === layout.bytes && (await readAll(file, head, 0));
+    if (!isWhole || Buffer.compare(head, layout.head) !== 0) {
       throw new TrainerError(
         "CHECKPOINT_FORMAT",
         `the arrays are not those of the ${layout.names.length} that ${layout.bytes} bytes are expected for`,
@@ -124,8 +125,4 @@ async function writeAll(file: FileHandle, source: Uint8Array): Promise<void> {
 /** Little-endian, as is every machine that kernels run on. */
 function bytesOf(array: Float32Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -61,6 +61,9 @@ export function matching<T extends string>(pattern: RegExp, expected: string): C
   return that((value) => typeof value === "string" && pattern.test(value), expected);
 }
 
+/** A SHA-256. */
+export const digest: Check<string> = matching(/^[0-9a-f]{64}$/, "64 hexadecimal digits");
+
 export function oneOf<const T extends readonly (string | number)[]>(
   ...values: T
 ): Check<T[number]> {

@@ -62,17 +62,17 @@ export async function bestCheckpoint(
   onUnusable: (checkpoint: UnusableCheckpoint) => void = () => undefined,
 ): Promise<Checkpoint> {
   const { checkpoints } = await listCheckpoints(folder);
-  const evaluated = checkpoints.filter((checkpoint) => qualityOf(checkpoint) !== null);
-  const ranked = evaluated.toReversed().toSorted((a, b) => qualityOf(b)! - qualityOf(a)!);
-  return firstOf(
-    folder,
-    ranked.map(({ path }) => path),
-    onUnusable,
-  );
+  const paths = ranked(checkpoints).map(({ path }) => path);
+  return firstOf(folder, paths, onUnusable);
 }
 
-/** What checkpoints are compared by, null for one that was not evaluated. */
-export function qualityOf({ record }: CheckpointSummary): number | null {
+/** Those that were evaluated, the best first, of equals the newest; they are given the oldest first. */
+export function ranked(checkpoints: readonly CheckpointSummary[]): readonly CheckpointSummary[] {
+  const evaluated = checkpoints.filter((checkpoint) => qualityOf(checkpoint) !== null);
+  return evaluated.toReversed().toSorted((a, b) => qualityOf(b)! - qualityOf(a)!);
+}
+
+function qualityOf({ record }: CheckpointSummary): number | null {
   return record.metrics?.precision[0] ?? null;
 }
 

@@ -3,7 +3,7 @@
  * is fixed to the last byte by what it says.
  */
 import { TrainerError } from "../errors.js";
-import { count, listOf, matching, members, oneOf } from "./checks.js";
+import { count, digest, listOf, members, oneOf } from "./checks.js";
 import { parseSafeJson } from "./safe-json.js";
 
 /** The files of a checkpoint beside `DONE`, in the order in which they are listed. */
@@ -55,7 +55,7 @@ const manifestCheck = members({
     members({
       name: oneOf(...checkpointFiles),
       bytes: count(1),
-      sha256: matching(/^[0-9a-f]{64}$/, "64 hexadecimal digits"),
+      sha256: digest,
     }),
     checkpointFiles.length,
   ),
@@ -87,12 +87,8 @@ export function parseManifest(bytes: Uint8Array): Manifest {
     );
   }
   const manifest = { step, files };
-  if (!sameBytes(formatManifest(manifest), bytes)) {
+  if (Buffer.compare(formatManifest(manifest), bytes) !== 0) {
     throw new TrainerError("CHECKPOINT_DAMAGED", `${doneFile} is not as it was written`);
   }
   return manifest;
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -15,10 +15,10 @@ import {
   amount,
   boolean,
   count,
+  digest,
   finite,
   json,
   listOf,
-  matching,
   members,
   nullable,
   oneOf,
@@ -97,8 +97,7 @@ const MOST_UPDATES = 2 ** 31 - 1;
 const MOST_DEVICES = 100_000;
 const MOST_MODELS = 1000;
 
-const sum = matching(/^[0-9a-f]{64}$/, "64 hexadecimal digits");
-const fraction = listOf(finite, 100);
+const perCutoff = listOf(finite, 100);
 const size = count(1);
 
 const shapeMembers = members({
@@ -123,9 +122,9 @@ const metricsMembers = members({
   cutoffs: listOf(size, 100),
   rows: count(),
   rowsWithoutLabels: count(),
-  precision: fraction,
-  ndcg: fraction,
-  recall: fraction,
+  precision: perCutoff,
+  ndcg: perCutoff,
+  recall: perCutoff,
 });
 const metricsCheck: Check<Metrics> = (value, at) => {
   const metrics = metricsMembers(value, at);
@@ -173,9 +172,9 @@ const recordMembers: Check<CheckpointRecord> = members({
   patience: members({ best: nullable(finite), without: count() }),
   events: nullable(members({ bytes: count(), lines: count() })),
   fingerprints: members({
-    train: sum,
-    evaluation: nullable(sum),
-    configuration: recordOf(/^[a-zA-Z][a-zA-Z0-9.-]{0,99}$/, sum, 1000),
+    train: digest,
+    evaluation: nullable(digest),
+    configuration: recordOf(/^[a-zA-Z][a-zA-Z0-9.-]{0,99}$/, digest, 1000),
   }),
 });
 

@@ -2,9 +2,8 @@
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { codeOf } from "../run/make-folders.js";
-import { listCheckpoints, qualityOf } from "./list-checkpoints.js";
+import { listCheckpoints, ranked } from "./list-checkpoints.js";
 import { doneFile } from "./manifest.js";
-import type { CheckpointSummary } from "./open-checkpoint.js";
 import {
   compareFolders,
   folderName,
@@ -27,21 +26,10 @@ export async function pruneCheckpoints(folder: string, keep: number): Promise<re
     throw new RangeError(`at least 1 checkpoint must be kept, received ${keep}`);
   }
   const { checkpoints } = await listCheckpoints(folder);
-  const best = bestOf(checkpoints);
+  const [best] = ranked(checkpoints);
   const old = checkpoints.slice(0, -keep).filter((checkpoint) => checkpoint !== best);
   for (const { path } of old) await removeCheckpoint(path);
   return old.map(({ path }) => path);
-}
-
-/** Of equals the newest. */
-function bestOf(checkpoints: readonly CheckpointSummary[]): CheckpointSummary | null {
-  let best: CheckpointSummary | null = null;
-  for (const checkpoint of checkpoints) {
-    const quality = qualityOf(checkpoint);
-    if (quality === null) continue;
-    if (best === null || quality >= qualityOf(best)!) best = checkpoint;
-  }
-  return best;
 }
 
 /**

@@ -4,8 +4,8 @@ import type { DeviceId, DeviceInfo, JoinedEvent, LostEvent, ModelName } from "@h
 import {
   amount,
   count,
+  digest,
   listOf,
-  matching,
   members,
   oneOf,
   refuse,
@@ -58,7 +58,7 @@ const lost: Check<LostEvent> = members({
 });
 
 const stateCheck: Check<SimulationState> = members({
-  key: matching(/^[0-9a-f]{64}$/, "64 hexadecimal digits"),
+  key: digest,
   now: amount,
   devices: listOf(oneOf("to come", "there", "gone"), MOST_DEVICES),
   random: listOf(listOf(word, 4), MOST_DEVICES),
