@@ -46,7 +46,14 @@ export async function devicesAddCommand(
   await requireRun(run);
   const owner = await requireAlive(run);
   const folder = owner.replaces ? join(run, replacementFolder) : run;
-  if ((await startOf(folder))?.isSimulated) {
+  const begun = await startOf(folder);
+  // Before that it takes a SIGHUP for the end of its terminal.
+  if (begun === null) {
+    throw new CliError("RUN_NOT_ALIVE", `the run in ${run} has not begun to train yet`, {
+      hint: "try again in a moment",
+    });
+  }
+  if (begun.isSimulated) {
     throw new CliError("CONFLICT", `the run in ${run} is simulated: its devices are made up`, {
       hint: "name them for simulate, as in --devices gpu,gpu:joins=30",
     });
