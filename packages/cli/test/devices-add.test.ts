@@ -8,7 +8,8 @@ const folder = temporaryFolder();
 const path = (...names: string[]) => join(folder, ...names);
 const command = (...args: string[]) => run(args, { folder });
 const training = ["train.txt", "--hidden", "8", "-b", "8", "--devices", "cpu"];
-const endless = ["train", ...training, "--epochs", "1000000"];
+// For longer than any test lasts, but not for ever: a test run that is killed leaves it behind.
+const endless = ["train", ...training, "--epochs", "1000000", "--max-time", "5m"];
 const LONG = 120_000;
 
 const hasEvent = (name: string, type: string) => {

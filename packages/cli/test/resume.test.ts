@@ -20,7 +20,9 @@ const text = (...names: string[]) => readFileSync(path(...names), "utf8");
 
 const ROWS = 240;
 const small = ["train.txt", "--test", "test.txt", "--hidden", "8", "-b", "8"];
-const endless = ["train", ...small, "--epochs", "1000000", "--checkpoint-every", "merge"];
+// For longer than any test lasts, but not for ever: a test run that is killed leaves it behind.
+const lasting = ["--epochs", "1000000", "--max-time", "5m"];
+const endless = ["train", ...small, ...lasting, "--checkpoint-every", "merge"];
 const LONG = 120_000;
 
 beforeAll(() => {

@@ -5,7 +5,9 @@ import { beforeAll, expect, test } from "vitest";
 import { run, start, temporaryFolder, until, writeEasyData } from "./command.js";
 
 const folder = temporaryFolder();
-const endless = ["train", "train.txt", "--test", "test.txt", "--batch", "8", "--epochs", "1000000"];
+// For longer than any test lasts, but not for ever: a test run that is killed leaves it behind.
+const lasting = ["--epochs", "1000000", "--max-time", "5m"];
+const endless = ["train", "train.txt", "--test", "test.txt", "--batch", "8", ...lasting];
 
 beforeAll(() => {
   writeEasyData(folder);

@@ -214,7 +214,7 @@ test("force replaces neither what the run reads nor a folder that is no run's", 
 });
 
 test("a model that cannot be written is said, with what was saved beside it", async () => {
-  const args = [...training, "--devices", "cpu", "--out", "torn"];
+  const args = [...training, "--devices", "cpu", "--out", "torn", "--max-time", "5m"];
   const running = start(["train", "train.txt", ...args, "--epochs", "100000"], {
     folder,
     environment: { TMPDIR: folder },
