@@ -140,15 +140,16 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     models: names,
     workerUrl: options.workerUrl,
   });
+  const earlier = earlierPart(resumption);
   const tally = createTally(
     open.devices.map(({ name }, id) => ({ name, kernels: open.kernels[id]! })),
-    earlierPart(resumption),
+    earlier,
   );
   try {
     const run = { open, names, chosen, devices, resumption, tally, limits, stop, began };
     return await trainOn(run, options);
   } catch (error) {
-    keepSalvage(error, open.models.memory("global").parameters, tally);
+    keepSalvage(error, open.models.memory("global").parameters, tally, earlier);
     throw error;
   } finally {
     await open.close();

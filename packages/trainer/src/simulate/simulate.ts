@@ -82,7 +82,8 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
           return isSameSimulation(record, key, recordsOf(devices, options), counted);
         });
   const state = resumption?.exact ? checkSimulationState(resumption.record.executor) : null;
-  const now = state?.now ?? earlierPart(resumption).seconds;
+  const earlier = earlierPart(resumption);
+  const now = state?.now ?? earlier.seconds;
   const devices = devicesAt(state === null ? now : 0, named);
   if (!devices.some(({ joins = 0 }) => joins <= now)) {
     const when = resumption === null ? "at the start of the run" : `after ${now} s`;
@@ -106,14 +107,14 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
   const names = devices.map((device, id) => `device ${id} (${formatSimulatedDevice(device)})`);
   const tally = createTally(
     names.map((name, id) => ({ name, kernels: open.kernels[id]! })),
-    earlierPart(resumption),
+    earlier,
   );
   try {
     if (resumption !== null) await loadModels(resumption, open.models, modelNames);
     const run = { open, chosen, devices, names, infos, tally, stop, resumption, state, now };
     return await simulateOn(run, options);
   } catch (error) {
-    keepSalvage(error, open.models.memory("global").parameters.slice(), tally);
+    keepSalvage(error, open.models.memory("global").parameters.slice(), tally, earlier);
     throw error;
   } finally {
     await open.close();
