@@ -5,6 +5,8 @@ import { faults } from "./faults/faults.js";
 import { measureKernels } from "./kernels/kernels.js";
 import { parse, type ParseOptions } from "./parse.js";
 import { profile } from "./profile/profile.js";
+import { memory } from "./memory/memory.js";
+import { soak, type SoakOptions } from "./soak/soak.js";
 import { stepWorker } from "./step/step-worker.js";
 import { step } from "./step/step.js";
 import { CommandFailure } from "./run-command.js";
@@ -130,6 +132,22 @@ program
   .option("--seeds <list>", "seeds, separated by commas", numbers)
   .option("--json", "one JSON document on stdout")
   .action(bf16);
+
+program
+  .command("memory")
+  .description("what --dry-run says a run takes of memory, and what it takes")
+  .option("--data <folder>", "folder of the data sets")
+  .option("--only <names>", "data sets, separated by commas", names)
+  .option("--json", "one JSON document on stdout")
+  .action(memory);
+
+program
+  .command("soak")
+  .description("a long run with evaluations, checkpoints and dying devices: whether it grows")
+  .argument("[options...]", "of heterosgd train, after --")
+  .option("--minutes <n>", "how long", Number)
+  .option("--json", "one JSON document on stdout")
+  .action((options: readonly string[], rest: SoakOptions) => soak({ ...rest, options }));
 
 program
   .command("step-worker", { hidden: true })

@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 import type { EndRecord, EvaluationRecord, RunEvent, StartRecord } from "@heterosgd/trainer";
 
 const root = new URL("../../../", import.meta.url);
-const command = fileURLToPath(new URL("packages/cli/dist/main.js", root));
+/** The built command. */
+export const commandFile = fileURLToPath(new URL("packages/cli/dist/main.js", root));
 
 /** The folder of real data sets: as told, else `HETEROSGD_DATA`, else beside the repository. */
 export function dataFolder(told?: string): string {
@@ -82,7 +83,7 @@ export async function runByCommand(
   try {
     const child = spawn(
       process.execPath,
-      [command, verb, ...args, "--out", join(folder, "run"), "--quiet", "--json"],
+      [commandFile, verb, ...args, "--out", join(folder, "run"), "--quiet", "--json"],
       { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...environment } },
     );
     const stop = () => child.kill();

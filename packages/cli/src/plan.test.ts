@@ -5,7 +5,7 @@ import { decide } from "./config/complete.js";
 import { algorithmNames } from "./config/own-options.js";
 import { trainSchema, type TrainConfig } from "./config/schema.js";
 import type { TrainingData } from "./data.js";
-import { bytesToTake, checkEarly, checkMemory, devicesFor, planRun } from "./plan.js";
+import { checkEarly, devicesFor, planRun } from "./plan.js";
 
 const builder = createDatasetBuilder({ features: 8, labels: 3 });
 for (let row = 0; row < 12; row++) builder.addRow({ features: [[row % 8, 1]], labels: [row % 3] });
@@ -50,39 +50,6 @@ test("a network beyond what an array holds is refused", () => {
 test("a target beyond the labels is refused", () => {
   const config = decided({ test: "t", target: "P@4>=0.9" });
   expect(() => planRun(config, data)).toThrow(/only 3 labels/);
-});
-
-test("a run that does not fit is refused with both numbers", () => {
-  const plan = planRun(decided({}), data);
-  const bytes = bytesToTake(plan);
-  expect(() => checkMemory(plan, bytes)).not.toThrow();
-  expect(() => checkMemory(plan, bytes - 1)).toThrow(
-    expect.objectContaining({ code: "NOT_ENOUGH_MEMORY" }),
-  );
-  expect(() => checkMemory(plan, 1000)).toThrow(/needs 4\d\.\d MiB .* 0\.977 KiB are free/);
-});
-
-test("models beyond the memory of WebAssembly are refused, whatever is free", () => {
-  const sizes: Partial<TrainConfig> = { hidden: [9_000_000], kernels: "wasm", optimizer: "adam" };
-  const two = planRun(decided({ ...sizes, devices: "2*cpu" }), data);
-  expect(() => checkMemory(two, Infinity)).toThrow(
-    expect.objectContaining({
-      code: "NOT_ENOUGH_MEMORY",
-      message: expect.stringMatching(/need [\d.]+ GiB, .* WebAssembly reach 4\.00 GiB/) as string,
-    }),
-  );
-  const small = planRun(decided({ ...sizes, hidden: [4] }), data);
-  expect(() => checkMemory(small, Infinity)).not.toThrow();
-  const plain = planRun(decided({ ...sizes, kernels: "plain" }), data);
-  expect(() => checkMemory(plain, Infinity)).not.toThrow();
-});
-
-test("what is still to be taken is part of the total", () => {
-  const { memory } = planRun(decided({}), data);
-  expect(memory.total - memory.trainData - memory.evaluationData).toBe(
-    bytesToTake(planRun(decided({}), data)),
-  );
-  expect(memory.total).toBeGreaterThan(memory.threads);
 });
 
 test("a plan's lines name the algorithm's own options that are settled", () => {

@@ -1,6 +1,5 @@
 /** From a configuration and data to everything that a run needs. */
 import { availableParallelism } from "node:os";
-import { wasmMemoryBytes } from "@heterosgd/cpu-kernels";
 import {
   describeShape,
   optimizerStateArrays,
@@ -30,7 +29,7 @@ import type { TrainingData } from "./data.js";
 import { deviceRole, suitableProfiles, usefulDevices } from "./config/default-profile.js";
 import { CliError } from "./errors.js";
 import { optimizers } from "./optimizers.js";
-import { formatBytes, formatCount, parseDuration } from "./output/format.js";
+import { formatCount, parseDuration } from "./output/format.js";
 
 /** All that is settled before a run begins. */
 export interface Plan {
@@ -44,7 +43,7 @@ export interface Plan {
   readonly checkpoints: PlannedCheckpoints | null;
   /** What stands in for the devices, null for a real run. */
   readonly simulation: Simulation | null;
-  readonly memory: RunMemory;
+  readonly memory: MemoryEstimate;
 }
 
 export interface PlannedCheckpoints extends CheckpointNeed {
@@ -58,13 +57,6 @@ export interface PlannedCheckpoints extends CheckpointNeed {
 export interface Simulation {
   readonly profile: Profile;
   readonly devices: readonly ProfileDevice[];
-}
-
-/** What a run takes, in bytes, the devices' threads and checkpoints in the total too. */
-export interface RunMemory extends MemoryEstimate {
-  readonly threads: number;
-  /** Copies of models that checkpoints are written from. */
-  readonly checkpoints: number;
 }
 
 /** The devices that a text names; `auto`: one a core. @throws TrainerError DEVICE_SPEC */
@@ -94,9 +86,6 @@ export function checkEarly(config: DecidedConfig, profile: Profile | null = null
   const infos = devices.map(({ role }, id) => ({ id, role, maxBatchRows: policy.maxBatchRows }));
   policy.start({ devices: infos, rows: 1, parameters: 1 });
 }
-
-/** What a worker thread takes for itself. */
-const THREAD_BYTES = 20 * 2 ** 20;
 
 /** Elements that an array has room for. */
 const MOST_PARAMETERS = 2 ** 32;
@@ -191,12 +180,12 @@ export function planRun(
     minDevices: config.minDevices,
     deviceRetries: config.deviceRetries,
   };
-  const estimate = estimateMemory(options);
-  const threads = simulation === null ? THREAD_BYTES * devices.length : 0;
   const checkpoints = planCheckpoints(config, options, data.labelNames);
-  const copies = checkpoints?.memory ?? 0;
-  const total = estimate.total + threads + copies;
-  const memory = { ...estimate, threads, checkpoints: copies, total };
+  const memory = estimateMemory({
+    ...options,
+    savesCheckpoints: checkpoints !== null,
+    isSimulated: simulation !== null,
+  });
   const kernels = chooseKernels(devices, config);
   return {
     config,
@@ -241,36 +230,4 @@ function planCheckpoints(
 
 function withCutoff(cutoffs: readonly number[], k: number): readonly number[] {
   return [...new Set([...cutoffs, k])].toSorted((a, b) => a - b);
-}
-
-/** Bytes that the run will take on top of the data, which is in memory already. */
-export function bytesToTake({ memory }: Plan): number {
-  const { total, trainData, evaluationData } = memory;
-  return total - trainData - evaluationData;
-}
-
-/**
- * Refuses a run that will not fit into the memory that is free, or that its kernels can reach.
- *
- * @param available - free bytes, in the container where there is one.
- * @throws CliError NOT_ENOUGH_MEMORY
- */
-export function checkMemory(plan: Plan, available: number): void {
-  const { wasm } = plan.memory;
-  if (wasm !== null && wasm > wasmMemoryBytes) {
-    throw new CliError(
-      "NOT_ENOUGH_MEMORY",
-      `the models and what they are trained in need ${formatBytes(wasm)}, but kernels in WebAssembly reach ${formatBytes(wasmMemoryBytes)}`,
-      { hint: "take native kernels, fewer devices, smaller hidden layers, or plain sgd" },
-    );
-  }
-  const bytes = bytesToTake(plan);
-  if (bytes <= available) return;
-  throw new CliError(
-    "NOT_ENOUGH_MEMORY",
-    `the run needs ${formatBytes(bytes)} more than its data, but ${formatBytes(available)} are free`,
-    {
-      hint: "take fewer devices, smaller hidden layers, a smaller batch, or plain sgd (no optimizer state)",
-    },
-  );
 }

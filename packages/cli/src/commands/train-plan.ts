@@ -6,7 +6,8 @@ import { ownValues } from "../config/own-options.js";
 import { profileWords } from "../output/report.js";
 import { kernelsWords } from "../output/kernels.js";
 import { pairLines } from "../output/table.js";
-import { bytesToTake, type Plan } from "../plan.js";
+import { bytesToTake, memoryParts } from "../memory.js";
+import type { Plan } from "../plan.js";
 
 const evaluatedWords = {
   test: "test rows",
@@ -22,12 +23,11 @@ const evaluatedWords = {
 export function planLines(plan: Plan, available: number, disk: number | null): readonly string[] {
   const { config, shape, parameters, memory } = plan;
   const { train, evaluation, evaluatedOn } = plan.data;
-  const data = memory.trainData + memory.evaluationData;
+  const parts = memoryParts(memory).map(([what, bytes]) => `${what} ${formatBytes(bytes)}`);
   const evaluated =
     evaluation === null || evaluatedOn === null
       ? "nothing to evaluate (no --test, no --validation)"
       : `${formatCount(evaluation.rows)} ${evaluatedWords[evaluatedOn]}`;
-  const work = memory.devices.reduce((sum, device) => sum + device.models + device.work, 0);
   return pairLines([
     [
       "data",
@@ -43,10 +43,7 @@ export function planLines(plan: Plan, available: number, disk: number | null): r
     ],
     [
       "memory",
-      `${formatBytes(memory.total)}: data ${formatBytes(data)}, model ${formatBytes(memory.globalModels)}, ` +
-        `devices ${formatBytes(work)}, their threads ${formatBytes(memory.threads)}, ` +
-        `row order ${formatBytes(memory.permutations)}, checkpoints ${formatBytes(memory.checkpoints)}; ` +
-        `${formatBytes(available)} are free`,
+      `${formatBytes(memory.total)}: ${parts.join(", ")}; ` + `${formatBytes(available)} are free`,
     ],
     ["checkpoints", checkpointsWords(plan, disk)],
   ]);
@@ -98,7 +95,7 @@ export function planDocument(plan: Plan, available: number, disk: number | null)
     config,
     kernels: plan.kernels,
     simulation: plan.simulation,
-    memory: { ...memory, stillToTake: bytesToTake(plan), available },
+    memory: { ...memory, stillToTake: bytesToTake(memory), available },
     checkpoints:
       checkpoints === null
         ? null

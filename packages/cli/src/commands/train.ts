@@ -2,7 +2,9 @@ import { basename, dirname, join, resolve } from "node:path";
 import { availableMemory } from "node:process";
 import {
   checkRunFolder,
+  collectGarbage,
   createRunFolder,
+  discardAfter,
   lockRun,
   resumeRunFolder,
   runFiles,
@@ -25,9 +27,10 @@ import {
 import { trainSchema } from "../config/schema.js";
 import { readTrainingData } from "../data.js";
 import { CliError, exitCodes, type ExitCode } from "../errors.js";
+import { checkMemory } from "../memory.js";
 import { formatBytes, formatSeconds } from "../output/format.js";
 import type { Output } from "../output/output.js";
-import { checkEarly, checkMemory, planRun, type Plan } from "../plan.js";
+import { checkEarly, planRun, type Plan } from "../plan.js";
 import { readProfile } from "../profile.js";
 import { watchSignals } from "../signals.js";
 import { planDocument, planLines } from "./train-plan.js";
@@ -102,6 +105,8 @@ export async function trainCommand(
       run = await createRunFolder(folder, config, { ...folderOptions, onFailure });
       lock = await lockRun(run.path, run.draftPath !== run.path);
     } else {
+      // Before the events are cut: a checkpoint must never be of more of them than there are.
+      if (checkpoint !== null) await discardAfter(dirname(checkpoint.path), checkpoint.path);
       run = await resumeRunFolder(folder, config, checkpoint?.record.events ?? null, onFailure);
     }
     return await runInFolder(run, plan, checkpoint, lines, interruption, output);
@@ -124,6 +129,8 @@ async function readAndPlan(
   output.say(decided.sample ? "reading the bundled sample" : `reading ${decided.train}`);
   const began = performance.now();
   const data = await readTrainingData(decided);
+  // What reading has left behind is not to lie beside the models.
+  await collectGarbage();
   output.detail(`read in ${formatSeconds((performance.now() - began) / 1000)}`);
   for (const notice of data.notices) output.say(`note: ${notice}`);
   return planRun(decided, data, profile);

@@ -37,6 +37,9 @@ export interface SupervisedDevice {
 
 const WORKER_URL = new URL("./device.worker.js", import.meta.url);
 
+/** Room for a device's young objects. */
+const YOUNG_MEBIBYTES = 4;
+
 /** A thread in JavaScript ends at once; one that is stuck in foreign code may never. */
 const TERMINATION_MS = 10_000;
 
@@ -49,6 +52,8 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
     // Inherited flags (a test runner's export conditions, say) would make the worker load other
     // files.
     execArgv: [],
+    // It makes messages only; by default their garbage may come to three times 16 MiB.
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEBIBYTES },
   });
   const remote = Comlink.wrap<DeviceApi>(port1 as unknown as Comlink.Endpoint);
   const methods = methodsOf(remote);

@@ -1,18 +1,22 @@
 import { networkBytes, optimizerStateArrays, parameterLayout } from "@heterosgd/model";
 import type { DeviceId, ModelName } from "@heterosgd/scheduler";
-import { deviceKernelsBytes } from "../device/device-kernels.js";
+import { deviceKernelsBytes, type KernelsDescription } from "../device/device-kernels.js";
 import { chooseKernels } from "./choose-kernels.js";
 import { batchLimits, bufferRows } from "./batch-limits.js";
 import { deviceInfo } from "./device-info.js";
+import { processMemory, type ProcessMemory } from "./memory-process.js";
+import { rehearse } from "./memory-rehearsal.js";
 import type { TrainOptions } from "./train.js";
 
-/** What a run will take, in bytes, before it has taken anything. */
+/** What a run will take, in bytes. */
 export interface MemoryEstimate {
+  /** What the process holds besides data sets: the interpreter, the program, names of labels. */
+  readonly process: number;
   readonly trainData: number;
   readonly evaluationData: number;
   /** Permutations of the training rows. */
   readonly permutations: number;
-  /** Global models, with their optimiser state. */
+  /** Models that belong to no device, with their optimiser state. */
   readonly globalModels: number;
   readonly devices: readonly {
     readonly device: DeviceId;
@@ -21,6 +25,19 @@ export interface MemoryEstimate {
     /** Batch, activations and what the kernels work in. */
     readonly work: number;
   }[];
+  /** The devices' threads and that which writes checkpoints, each with an interpreter of its own. */
+  readonly threads: number;
+  /** Copies of models that checkpoints are written from while training goes on. */
+  readonly checkpoints: number;
+  /** Of a simulation: changes to shared models that are still under way, and the result. */
+  readonly simulation: number;
+  /** By which the interpreter's own heap grows in a run. */
+  readonly heap: number;
+  /** The sum of all these. */
+  readonly training: number;
+  /** The most that the process has held so far, as a rule while it read the data. */
+  readonly reading: number;
+  /** The most at any time: of `training` and `reading` the larger one. */
   readonly total: number;
   /**
    * The part of it that lies in the one memory of all kernels in WebAssembly, which has room for
@@ -29,49 +46,100 @@ export interface MemoryEstimate {
   readonly wasm: number | null;
 }
 
+export interface EstimateOptions extends Pick<
+  TrainOptions,
+  "train" | "evaluation" | "shape" | "rule" | "devices" | "policy" | "kernels" | "bf16"
+> {
+  /** Whether checkpoints are written. Default false. */
+  readonly savesCheckpoints?: boolean;
+  /** Whether all devices are simulated in one thread. Default false. */
+  readonly isSimulated?: boolean;
+  /** What the process holds, the data sets included. Default: what this one does. */
+  readonly held?: ProcessMemory;
+}
+
+const MEBIBYTE = 2 ** 20;
+
+/** A worker thread with its interpreter and the trainer's program, measured on Node 20 and 22. */
+const THREAD_BYTES = 17 * MEBIBYTE;
+
+/** What the main thread's young objects and compiled code come to, measured likewise. */
+const HEAP_BYTES = 8 * MEBIBYTE;
+
+/** The unit in which memory for native kernels is had. */
+const HUGE_PAGE = 2 * MEBIBYTE;
+
 /**
- * Adds up what `train` would take with these options, the interpreter itself (about 100 MB, and 20
- * MB a device) left out.
+ * Adds up what the process will hold at most in `train` or `simulate` with these options, given that it
+ * holds the data sets already. What grows neither with the data nor with the model (buffers of files,
+ * events on their way) is counted in the lump. Not counted are devices that are opened anew or added
+ * later, beyond what the lost ones held.
  *
  * @throws TrainerError KERNELS_UNAVAILABLE, DEVICE_SPEC
  */
-export function estimateMemory(
-  options: Pick<
-    TrainOptions,
-    "train" | "evaluation" | "shape" | "rule" | "devices" | "policy" | "kernels" | "bf16"
-  >,
-): MemoryEstimate {
-  const layout = parameterLayout(options.shape);
-  const { maxBatchRows } = options.policy;
-  const { train, evaluation } = options;
-  const limits = batchLimits(bufferRows(options.policy, train, evaluation), [train, evaluation]);
-  const withState = layout.length * 4 * (1 + optimizerStateArrays(options.rule));
-  const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: options.rule });
-  const kernels = chooseKernels(options.devices, options).devices;
-  const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
-  const infos = options.devices.map((spec, id) => deviceInfo(id, maxBatchRows, spec));
-  const names = options.policy.models(infos);
-  const bytesOf = (name: ModelName) =>
-    name.startsWith("gradient:") ? layout.length * 4 : withState;
-  const sum = (belongs: (name: ModelName) => boolean) =>
-    names.filter(belongs).reduce((bytes, name) => bytes + bytesOf(name), 0);
+export function estimateMemory(options: EstimateOptions): MemoryEstimate {
+  const { train, evaluation, shape, rule, policy, devices: specs } = options;
+  const { savesCheckpoints = false, isSimulated = false, held = processMemory() } = options;
+  const layout = parameterLayout(shape);
+  const limits = batchLimits(bufferRows(policy, train, evaluation), [train, evaluation]);
+  const kernels = chooseKernels(specs, options).devices;
+  const infos = specs.map((spec, id) => deviceInfo(id, policy.maxBatchRows, spec));
+  const names = policy.models(infos);
+  const { saved, sharing } = rehearse({
+    policy,
+    devices: infos,
+    rows: train.rows,
+    parameters: layout.parameterCount,
+  });
 
+  const arrayBytes = layout.length * 4;
+  const arrays = 1 + optimizerStateArrays(rule);
+  const arraysOf = (name: ModelName) => (name.startsWith("gradient:") ? 1 : arrays);
+  const inKernels = kernelArrayBytes(arrayBytes, kernels);
+  const modelBytes = (belongs: (name: ModelName) => boolean) =>
+    names.filter(belongs).reduce((bytes, name) => bytes + inKernels * arraysOf(name), 0);
+
+  const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: rule });
+  const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
+  const evaluationOrder = 4 * (evaluation?.rows ?? 0);
   const devices = infos.map(({ id }) => ({
     device: id,
-    models: sum((name) => name.split(":")[1] === String(id)),
-    work: work + batch + deviceKernelsBytes(kernels[id]!, layout, limits, options.rule),
+    models: modelBytes((name) => name.split(":")[1] === String(id)),
+    work: work + batch + evaluationOrder + deviceKernelsBytes(kernels[id]!, layout, limits, rule),
   }));
-  // Batches are gathered outside of it.
-  const inWasm = devices.map(({ models, work: all }) => models + all - batch);
+
+  const trainData = train.buffer.byteLength;
+  const evaluationData = evaluation?.buffer.byteLength ?? 0;
+  const changing = sharing.length === 0 ? 0 : sharing.length + 1;
+  const threads = isSimulated ? 0 : specs.length + (savesCheckpoints ? 1 : 0);
   const parts = {
-    trainData: options.train.buffer.byteLength,
-    evaluationData: options.evaluation?.buffer.byteLength ?? 0,
-    permutations: 2 * 4 * options.train.rows,
-    globalModels: sum((name) => !name.includes(":")),
+    process: Math.max(0, held.now - trainData - evaluationData),
+    trainData,
+    evaluationData,
+    permutations: 2 * 4 * train.rows,
+    globalModels: modelBytes((name) => !name.includes(":")),
+    threads: threads * THREAD_BYTES,
+    checkpoints: savesCheckpoints
+      ? saved.reduce((bytes, name) => bytes + arrayBytes * arraysOf(name), 0)
+      : 0,
+    simulation: isSimulated ? arrayBytes * (changing * arrays + 1) : 0,
+    heap: HEAP_BYTES,
   };
-  const shared = Object.values(parts).reduce((total, bytes) => total + bytes, 0);
-  const total = devices.reduce((bytes, device) => bytes + device.models + device.work, shared);
-  const isWasm = kernels.some(({ name }) => name === "wasm");
-  const wasm = isWasm ? inWasm.reduce((all, bytes) => all + bytes, parts.globalModels) : null;
-  return { ...parts, devices, total, wasm };
+  const training = devices.reduce(
+    (bytes, device) => bytes + device.models + device.work,
+    Object.values(parts).reduce((bytes, part) => bytes + part, 0),
+  );
+  // Batches are gathered outside of it.
+  const outside = batch + evaluationOrder;
+  const wasm = kernels.some(({ name }) => name === "wasm")
+    ? devices.reduce((bytes, one) => bytes + one.models + one.work - outside, parts.globalModels)
+    : null;
+  const total = Math.max(training, held.peak);
+  return { ...parts, devices, training, reading: held.peak, total, wasm };
+}
+
+/** What an array of so many bytes takes where such kernels work on it. */
+function kernelArrayBytes(bytes: number, kernels: readonly KernelsDescription[]): number {
+  const isOnHugePages = bytes >= HUGE_PAGE && kernels.some(({ name }) => name === "native");
+  return isOnHugePages ? Math.ceil(bytes / HUGE_PAGE) * HUGE_PAGE : bytes;
 }
