@@ -60,7 +60,7 @@ export async function kill(
   }
 }
 
-export function leastPrecision({ precisions }: Pick<Reference, "precisions">): number {
+function leastPrecision({ precisions }: Pick<Reference, "precisions">): number {
   const [low, high] = [Math.min(...precisions), Math.max(...precisions)];
   return low - PRECISION_NOISE - 2 * (high - low);
 }

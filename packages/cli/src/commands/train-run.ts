@@ -3,7 +3,6 @@ import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import {
   devicesFile,
-  discardAfter,
   simulate,
   train,
   type Checkpoint,
@@ -36,9 +35,10 @@ export async function runInFolder(
   const ended = { folder, plan, output };
   const saved = createSavedState(checkpoint === null ? null : basename(checkpoint.path));
   for (const line of introduction) folder.log(line);
+  let result: TrainResult | undefined;
   try {
     const run = { folder, plan, checkpoint, onEvent: (event: RunEvent) => saved.event(event) };
-    const result = await trainInFolder(run, interruption, output);
+    result = await trainInFolder(run, interruption, output);
     const document = runDocument(folder, plan, result, saved.state());
     const lines = runLines(folder, plan, result, saved.state());
     await keep(ended, result, saved.state(), document, lines);
@@ -46,7 +46,8 @@ export async function runInFolder(
     output.document(document);
   } catch (error) {
     folder.log(`error: ${describeError(error)}`);
-    const last = await salvage(ended, error);
+    // A run that has ended well has its own model, which nothing older may replace.
+    const last = result === undefined ? await salvage(ended, error) : error;
     await folder.close().catch(() => undefined);
     if (folder.draftPath !== folder.path) {
       output.warn(
@@ -81,7 +82,6 @@ async function trainInFolder(
   };
   const view = showLive(output, limits, (text) => folder.log(text));
   try {
-    if (checkpoint !== null) await discardAfter(folder.checkpoints, checkpoint.path);
     const record = (event: RunEvent) => {
       folder.event(event);
       onEvent(event);

@@ -1,7 +1,8 @@
 /** Options as text: names of flags and variables, values from text, and what a value must be. */
 import * as z from "zod";
 import { flagName } from "./option-flags.js";
-import { optionLooks, type OptionLook, type OptionSchema } from "./schema.js";
+import { optionLooks, type OptionLook } from "./option-look.js";
+import type { OptionSchema } from "./schema.js";
 
 /** `learningRate` as `HETEROSGD_LEARNING_RATE`. */
 export function variableName(key: string): string {

@@ -12,7 +12,7 @@ type Key = keyof TrainConfig;
 const dataKeys: readonly Key[] = ["train", "test", "sample", "labelNames"];
 
 /** What may be another in each part of a run. */
-export const changeableKeys: readonly Key[] = [
+const changeableKeys: readonly Key[] = [
   "devices",
   "kernels",
   "bf16",

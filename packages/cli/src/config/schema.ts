@@ -2,50 +2,24 @@
  * Every option of every verb, once. Flags, help, defaults, checks of config files and environment
  * variables, the JSON Schema and the README's table all come from here.
  */
-import { largestLearningRate, type OptionValue } from "@heterosgd/scheduler";
+import { largestLearningRate } from "@heterosgd/scheduler";
 import * as z from "zod";
 import { parseDuration } from "../output/format.js";
 import { defaultProfileWords, profileNames } from "./default-profile.js";
 import {
-  algorithmNames,
-  isSwitchOption,
-  ownDescription,
-  ownNames,
-  ownType,
-} from "./own-options.js";
-
-/** What an option is on the command line, beyond what its type says. */
-export interface OptionLook {
-  /** Heading under which help lists it. */
-  readonly group: string;
-  /** Name of its value in help, such as `FILE`; none for a switch. */
-  readonly value?: string;
-  readonly short?: string;
-  /** Names files: relative to the folder of the config file that gives it. */
-  readonly path?: true;
-  /** Words that are none, where it does. */
-  readonly names?: readonly string[];
-  /** What is accepted, where the type alone cannot say. */
-  readonly expected?: string;
-}
-
-export const optionLooks = z.registry<OptionLook>();
-
-function option<T extends z.ZodType>(type: T, look: OptionLook, help: string): T {
-  const described = type.describe(help);
-  optionLooks.add(described, look);
-  return described;
-}
-
-const data = "Data";
-const network = "Network";
-const learning = "Learning rate and updates";
-const stopping = "Length of the run";
-const choosing = "Algorithm";
-const own = "Options of algorithms";
-const running = "Devices and output";
-const saving = "Checkpoints and lost devices";
-const simulating = "Simulation";
+  data,
+  network,
+  learning,
+  stopping,
+  choosing,
+  own,
+  running,
+  saving,
+  simulating,
+  option,
+} from "./option-look.js";
+import { algorithmNames } from "./own-options.js";
+import { ownShape } from "./own-shape.js";
 
 const path = () => z.string().min(1).nullable().default(null);
 const file = { group: data, value: "FILE", path: true } as const;
@@ -334,35 +308,6 @@ const options = {
 };
 
 const { topK, threshold, ...commonOptions } = options;
-
-/** Short flags and names of values in help, where an algorithm's option has one. */
-const shorts: Readonly<Record<string, string>> = { batch: "b" };
-const valueWords: readonly (readonly [RegExp, string])[] = [
-  [/^(batch|microBatch|megaBatch|.*(Batch|Rows|Max|Min|Reference))/, "ROWS"],
-  [/^(accelerate|merge|batchScaling|learningRateRule)$/, "RULE"],
-  [/(Every|Steps|staleness)$/, "N"],
-];
-
-/** The algorithms' own options: null, which stands for the algorithm's default, unless they are set. */
-const ownShape: Readonly<Record<string, z.ZodType<OptionValue>>> = Object.fromEntries(
-  ownNames.map((name) => {
-    const type = ownType(name);
-    const short = shorts[name];
-    const value = valueWords.find(([pattern]) => pattern.test(name))?.[1] ?? "X";
-    return [
-      name,
-      option(
-        type,
-        {
-          group: own,
-          ...(isSwitchOption(name) ? {} : { value }),
-          ...(short === undefined ? {} : { short }),
-        },
-        ownDescription(name),
-      ),
-    ];
-  }),
-);
 
 const commonSchema = z.strictObject(commonOptions);
 

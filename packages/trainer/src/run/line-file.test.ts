@@ -68,7 +68,11 @@ test("a position is where all lines until then end, on the disk", async () => {
 test("there is no position where lines could not be written", async () => {
   const errors: Error[] = [];
   const path = join(folder, "missing", "lines");
-  const file = createLineFile<string>(path, (line) => line, (error) => errors.push(error));
+  const file = createLineFile<string>(
+    path,
+    (line) => line,
+    (error) => errors.push(error),
+  );
   file.write("one");
   await expect(file.position()).rejects.toThrow("ENOENT");
   await file.close();
