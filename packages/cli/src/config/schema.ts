@@ -12,7 +12,6 @@ import {
   learning,
   stopping,
   choosing,
-  own,
   running,
   saving,
   simulating,
