@@ -30,7 +30,7 @@ export interface TextOptions extends XcOptions, LibsvmOptions {
  * @throws SparseError from `push` and `finish`; see the README for codes.
  */
 export function createTextReader(options: TextOptions = {}): TextReader {
-  const { format = "auto", header = true } = options;
+  const { format = "auto", header = true, source = "text" } = options;
   checkChoice("format", format, ["auto", "xc", "libsvm"]);
   if (format === "xc" || (format === "auto" && !header)) return createXcReader(options);
   if (format === "libsvm") return createLibsvmReader(options);
@@ -54,7 +54,7 @@ export function createTextReader(options: TextOptions = {}): TextReader {
         reader.push(bytes);
         return;
       }
-      const line = collect(head, bytes);
+      const line = collect(head, bytes, source);
       if (line) reader = begin(line);
     },
     finish() {

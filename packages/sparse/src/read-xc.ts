@@ -100,7 +100,7 @@ export function createXcReader(options: XcOptions = {}): TextReader {
         feed(input, bytes);
         return;
       }
-      const line = collect(head, bytes);
+      const line = collect(head, bytes, common.source);
       if (line) begin(line);
     },
     finish(): ReadResult {

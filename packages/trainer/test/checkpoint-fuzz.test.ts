@@ -1,13 +1,18 @@
-/**
- * Files of strangers, whose sums match. `CHECKPOINT_CASES` is how many of each kind are tried: 1000 if
- * it is not set.
- */
+/** Files of strangers, whose sums match. */
 import { createHash } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parameterLayout } from "@heterosgd/model";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  changedBytes,
+  changedJson,
+  fuzzCases,
+  fuzzParameters,
+  fuzzTimeout,
+  readOrRefuse,
+} from "../../../test-support/hostile-files.js";
 import {
   checkpointFiles,
   formatManifest,
@@ -20,10 +25,6 @@ import { parseSafeJson } from "../src/checkpoint/safe-json.js";
 import { writeCheckpoint } from "../src/checkpoint/write-checkpoint.js";
 import { TrainerError } from "../src/index.js";
 import { emptyArrays, randomCheckpoint, temporaryFolder } from "./random-checkpoint.js";
-
-const cases = Number(process.env["CHECKPOINT_CASES"] ?? 1000);
-const timeout = 60_000 + cases * 60;
-const parameters = { numRuns: cases, seed: 1 };
 
 let folder: string;
 let path: string;
@@ -56,9 +57,11 @@ function isRefusal(error: unknown): error is TrainerError {
   return error instanceof TrainerError && codes.includes(error.code);
 }
 
+const sizeOfAll = () => [...originals.values()].reduce((sum, { length: bytes }) => sum + bytes, 0);
+
 /** Whether all of the checkpoint is read; false where it is refused as it should be. */
 async function isRead(): Promise<boolean> {
-  try {
+  const read = async () => {
     const checkpoint = await openCheckpoint(path);
     for (const [i, { name }] of contents.record.models.entries()) {
       const known = checkpoint.record.models.some((model) => model.name === name);
@@ -69,76 +72,39 @@ async function isRead(): Promise<boolean> {
       expect(values.every((array) => array.every(Number.isFinite))).toBe(true);
     }
     return true;
-  } catch (error) {
-    if (isRefusal(error)) return false;
-    throw error;
-  }
-}
-
-type Infer<A> = A extends fc.Arbitrary<infer T> ? T : never;
-
-/** Changes to bytes: some overwritten, a piece taken out, doubled, or cut off at the end. */
-const mutation = fc.oneof(
-  fc.record({
-    kind: fc.constant("overwrite" as const),
-    at: fc.nat(),
-    by: fc.uint8Array({ minLength: 1, maxLength: 9 }),
-  }),
-  fc.record({
-    kind: fc.constantFrom("remove" as const, "double" as const, "cut" as const),
-    at: fc.nat(),
-    size: fc.integer({ min: 1, max: 40 }),
-  }),
-);
-
-function mutate(original: Buffer, change: Infer<typeof mutation>): Buffer {
-  const at = change.at % original.length;
-  const before = original.subarray(0, at);
-  if (change.kind === "cut") return before;
-  const size = change.kind === "overwrite" ? change.by.length : change.size;
-  const piece = original.subarray(at, at + size);
-  const after = original.subarray(at + size);
-  switch (change.kind) {
-    case "overwrite":
-      return Buffer.concat([before, change.by, after]);
-    case "double":
-      return Buffer.concat([before, piece, piece, after]);
-    case "remove":
-      return Buffer.concat([before, after]);
-  }
+  };
+  return (await readOrRefuse(sizeOfAll(), read, isRefusal)) ?? false;
 }
 
 describe("real files that somebody has changed", () => {
-  test.each(checkpointFiles)("%s is read or refused", { timeout }, async (name) => {
+  test.each(checkpointFiles)("%s is read or refused", fuzzTimeout, async (name) => {
     let read = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (changes) => {
-        const bytes = changes.reduce(mutate, originals.get(name)!);
+      fc.asyncProperty(changedBytes(originals.get(name)!), async (bytes) => {
         await forge(name, bytes);
         if (await isRead()) read++;
       }),
-      { ...parameters, numRuns: Math.ceil(cases / checkpointFiles.length) },
+      { ...fuzzParameters, numRuns: Math.ceil(fuzzCases / checkpointFiles.length) },
     );
     await forge(name, originals.get(name)!);
     expect(await isRead()).toBe(true);
-    expect(read).toBeLessThan(cases);
+    expect(read).toBeLessThan(fuzzCases);
   });
 
-  test("DONE says what it was written to say, or is refused", { timeout }, () => {
+  test("DONE says what it was written to say, or is refused", fuzzTimeout, () => {
     const done = formatManifest({
       step: 100,
       files: checkpointFiles.map((name) => ({ name, bytes: 12, sha256: "ab".repeat(32) })),
     });
     fc.assert(
-      fc.property(fc.array(mutation, { minLength: 1, maxLength: 2 }), (changes) => {
-        const bytes = changes.reduce(mutate, Buffer.from(done));
+      fc.property(changedBytes(done), (bytes) => {
         try {
           expect(Buffer.from(formatManifest(parseManifest(bytes))).equals(bytes)).toBe(true);
         } catch (error) {
           if (!(error instanceof TrainerError)) throw error;
         }
       }),
-      parameters,
+      fuzzParameters,
     );
   });
 });
@@ -158,6 +124,23 @@ function replacedAt(value: unknown, [key, ...rest]: readonly string[], by: unkno
   return { ...object, [key]: replacedAt(object[key], rest, by) };
 }
 
+test("a record that says other things is taken or refused", fuzzTimeout, async () => {
+  let taken = 0;
+  await fc.assert(
+    fc.asyncProperty(changedJson(contents.record), async (changed) => {
+      const bytes = Buffer.from(JSON.stringify(changed));
+      const read = () => checkRecord(parseSafeJson(bytes, "state.json"));
+      const record = await readOrRefuse(bytes.length, read, isRefusal);
+      if (record === undefined) return;
+      taken++;
+      expect(parameterLayout(record.shape).length).toBeGreaterThan(0);
+    }),
+    fuzzParameters,
+  );
+  expect(taken).toBeGreaterThan(0);
+  expect(taken).toBeLessThan(fuzzCases);
+});
+
 describe("records that nobody has written", () => {
   const { record } = contents;
   const places = placesIn(record);
@@ -166,7 +149,7 @@ describe("records that nobody has written", () => {
     fc.constantFrom(-1, 0.5, 2 ** 31, 2 ** 53, 1e300, "../../etc/passwd", "__proto__", "global"),
   );
 
-  test("are checked, or refused by the place that is wrong", { timeout }, () => {
+  test("are checked, or refused by the place that is wrong", fuzzTimeout, () => {
     fc.assert(
       fc.property(fc.nat(places.length - 1), values, (place, value) => {
         const changed = replacedAt(record, places[place]!, value);
@@ -181,7 +164,7 @@ describe("records that nobody has written", () => {
         expect(message).toContain("state.json");
         expect(message.length).toBeLessThan(600);
       }),
-      parameters,
+      fuzzParameters,
     );
   });
 

@@ -9,9 +9,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { PlannedRun } from "./plan.js";
+import { recordSchema } from "./record-schema.js";
 import type { RunRecord } from "./run-record.js";
 import { SuiteError } from "./suite-error.js";
 import type { Suite } from "./suite-file.js";
+import { savedSuiteSchema } from "./suite-schema.js";
 
 /** What a run would be if it were run now. */
 export interface Present {
@@ -103,20 +105,15 @@ export function readResults(folder: string): Results {
 
 /** @throws SuiteError unless it is a run's, as this program writes them. */
 function readRun(path: string): RunRecord {
-  const record = readJson(path) as Partial<RunRecord>;
-  if (record.format === 1 && typeof record.command === "string" && record.result !== undefined) {
-    return record as RunRecord;
-  }
+  const record = readJson(path);
+  if (recordSchema.safeParse(record).success) return record as RunRecord;
   throw new SuiteError(`${path} is no run's; delete it, and it is run again`);
 }
 
 /** @throws SuiteError unless it is a suite's, as this program writes them. */
 function readSuiteOf(path: string): Suite {
-  const suite = readJson(path) as Partial<Suite>;
-  const lists = [suite.sets, suite.platforms, suite.algorithms];
-  if (typeof suite.name === "string" && lists.every((list) => Array.isArray(list))) {
-    return suite as Suite;
-  }
+  const suite = readJson(path);
+  if (savedSuiteSchema.safeParse(suite).success) return suite as Suite;
   throw new SuiteError(`${path} is no suite's; delete it, and bench run writes it again`);
 }
 

@@ -62,7 +62,10 @@ export function parseSuite(text: string, path: string): Suite {
   const result = suiteSchema.safeParse(document);
   if (!result.success) {
     throw new SuiteError(
-      result.error.issues.map((issue) => `${path}: ${describe(issue)}`).join("\n"),
+      result.error.issues
+        .slice(0, MOST_ISSUES)
+        .map((issue) => `${path}: ${describe(issue)}`)
+        .join("\n"),
     );
   }
   const folder = dirname(path);
@@ -93,7 +96,7 @@ function checkNames({ sets, platforms, algorithms, goal, losses }: Suite, path: 
     const twice = names.findIndex((name, i) => names.indexOf(name) < i);
     if (twice >= 0) {
       throw new SuiteError(
-        `${path}: ${member}[${twice}]: there are two of the name "${names[twice]}"; give each a "name" of its own`,
+        `${path}: ${member}[${twice}]: there are two of the name "${brief(names[twice]!)}"; give each a "name" of its own`,
       );
     }
   }
@@ -102,7 +105,7 @@ function checkNames({ sets, platforms, algorithms, goal, losses }: Suite, path: 
   for (const [i, set] of sets.entries()) {
     if (set.files === null && !namedSetNames.includes(set.name)) {
       throw new SuiteError(
-        `${path}: sets[${i}]: there is no data set "${set.name}"; there are ${namedSetNames.join(", ")}, or name files: { name, train, test }`,
+        `${path}: sets[${i}]: there is no data set "${brief(set.name)}"; there are ${namedSetNames.join(", ")}, or name files: { name, train, test }`,
       );
     }
     const told = { platforms: set.platforms ?? [], algorithms: Object.keys(set.algorithms) };
@@ -110,7 +113,7 @@ function checkNames({ sets, platforms, algorithms, goal, losses }: Suite, path: 
       const unknown = told[member].find((name) => !known[member].includes(name));
       if (unknown === undefined) continue;
       throw new SuiteError(
-        `${path}: sets[${i}].${member}: "${unknown}" is none of the suite's ${member}, ${known[member].join(", ")}`,
+        `${path}: sets[${i}].${member}: "${brief(unknown)}" is none of the suite's ${member}, ${known[member].join(", ")}`,
       );
     }
   }
@@ -123,7 +126,7 @@ function checkNames({ sets, platforms, algorithms, goal, losses }: Suite, path: 
   const { bestOf } = goal;
   if (!names.includes(bestOf)) {
     throw new SuiteError(
-      `${path}: goal.bestOf: "${bestOf}" is none of the suite's algorithms, ${names.join(", ")}`,
+      `${path}: goal.bestOf: "${brief(bestOf)}" is none of the suite's algorithms, ${names.join(", ")}`,
     );
   }
   const without = sets.findIndex((set) => set.algorithms[bestOf]?.run === false);
@@ -133,6 +136,9 @@ function checkNames({ sets, platforms, algorithms, goal, losses }: Suite, path: 
     );
   }
 }
+
+const LONGEST_WORDS = 300;
+const MOST_ISSUES = 5;
 
 type Issue = z.core.$ZodIssue;
 
@@ -146,5 +152,10 @@ function describe(issue: Issue): string {
       return i === 0 ? String(part) : `.${String(part)}`;
     })
     .join("");
-  return `${where === "" ? "the suite" : where}: ${message}`;
+  return `${where === "" ? "the suite" : brief(where)}: ${brief(message)}`;
+}
+
+/** Of names that a file may have at any length. */
+function brief(words: string): string {
+  return words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}…` : words;
 }

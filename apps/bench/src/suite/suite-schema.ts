@@ -33,7 +33,16 @@ const optionValue = z.union(
 );
 const options = z.record(optionName, optionValue);
 
-const grid = z.record(optionName, z.array(optionValue).min(1));
+/** Each is a run: more is no grid that anybody waits for, and it would fill the memory. */
+const MOST_COMBINATIONS = 10_000;
+
+const grid = z
+  .record(optionName, z.array(optionValue).min(1))
+  .refine(
+    (lists) =>
+      Object.values(lists).reduce((all, { length }) => all * length, 1) <= MOST_COMBINATIONS,
+    `expected at most ${MOST_COMBINATIONS} combinations`,
+  );
 
 const name = z
   .string()
@@ -151,6 +160,25 @@ export const suiteSchema = z.strictObject({
    * busy devices are. Left out: neither is told.
    */
   losses: z.array(z.number().gt(0)).min(1).optional(),
+});
+
+const named = z.looseObject({ name: z.string() });
+
+/** A suite as a folder of results keeps it: what the summaries take of it. */
+export const savedSuiteSchema = z.looseObject({
+  name: z.string(),
+  description: z.string(),
+  sets: z.array(
+    named.extend({
+      platforms: z.array(z.string()).optional(),
+      algorithms: z.record(z.string(), z.looseObject({ run: z.boolean() })),
+    }),
+  ),
+  platforms: z.array(named),
+  algorithms: z.array(named),
+  seeds: z.array(seed),
+  goal: suiteSchema.shape.goal,
+  losses: suiteSchema.shape.losses,
 });
 
 export type OptionValue = z.infer<typeof optionValue>;

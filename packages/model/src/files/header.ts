@@ -24,18 +24,52 @@ const metadataSchema = z.object({
 });
 const shapeSchema = z.strictObject({
   features: z.number(),
-  hidden: z.array(z.number()).max(1000),
+  hidden: listOf(isNumber, 1000, "a list of at most 1000 numbers"),
   labels: z.number(),
   activation: z.enum(activations),
   loss: z.enum(losses),
 });
-const labelNamesSchema = z.array(z.string());
+const labelNamesSchema = listOf(isText, Infinity, "a list of texts");
 const infoSchema = z.record(z.string(), z.string());
 const tensorSchema = z.strictObject({
   dtype: z.literal("F32"),
-  shape: z.array(z.int().nonnegative()),
-  data_offsets: z.tuple([z.int().nonnegative(), z.int().nonnegative()]),
+  shape: listOf(isSize, 2, "one size or two"),
+  data_offsets: z.custom<[number, number]>(
+    (value) => Array.isArray(value) && value.length === 2 && value.every(isSize),
+  ),
 });
+
+/**
+ * Objects, lists and members in a header or its notes: far more than the deepest network's tensors. Each takes some
+ * thirty times as much memory as its text.
+ */
+const mostParts = 100_000;
+
+/** Notes that a header has room for. */
+export const mostNotes = mostParts / 2;
+
+/** One complaint about the whole list: zod's own lists have one for each element, and copies. */
+function listOf<T>(
+  holds: (element: unknown) => element is T,
+  most: number,
+  expected: string,
+): z.ZodType<T[]> {
+  const isList = (value: unknown) =>
+    Array.isArray(value) && value.length <= most && value.every(holds);
+  return z.custom<T[]>(isList, `expected ${expected}`);
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number";
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
 
 /** What a header says. */
 export interface Header {
@@ -191,7 +225,8 @@ function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue?.path.length ? ` at ${quote(issue.path.join("."))}` : "";
-  throw fail("MODEL_SHAPE", `the header's ${what}${where}: ${issue?.message ?? "not as expected"}`);
+  const message = brief(issue?.message ?? "not as expected");
+  throw fail("MODEL_SHAPE", `the header's ${what}${where}: ${message}`);
 }
 
 function decode(bytes: Uint8Array): string {
@@ -203,11 +238,27 @@ function decode(bytes: Uint8Array): string {
 }
 
 function parseJson(text: string, what: string): unknown {
+  if (hasMoreParts(text, mostParts)) {
+    throw fail("MODEL_FORMAT", `the ${what} of more than ${mostParts} parts, as no model's is`);
+  }
   try {
     return JSON.parse(text);
   } catch (error) {
     throw fail("MODEL_FORMAT", `the ${what} not JSON`, error);
   }
+}
+
+/** Whether a JSON text has more objects, lists and members than `most`; names and texts don't count. */
+function hasMoreParts(text: string, most: number): boolean {
+  let parts = 0;
+  let inText = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) inText = !inText;
+    else if (inText) i += code === 0x5c ? 1 : 0;
+    else if (code === 0x7b || code === 0x5b || code === 0x3a) parts++;
+  }
+  return parts > most;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
 import { open, rename, rm, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ModelError } from "../errors.js";
 import { sharedFloat32 } from "../kernels/plain/arrays.js";
 import { parameterLayout, type ParameterLayout, type TensorView } from "../network/layout.js";
 import type { ModelShape } from "../network/shape.js";
-import { formatHeader, maxHeaderBytes, packTensors, parseHeader } from "./header.js";
+import { formatHeader, maxHeaderBytes, mostNotes, packTensors, parseHeader } from "./header.js";
 
 /** What a model file holds. */
 export interface Model {
@@ -54,6 +55,12 @@ export async function saveModel(path: string, model: Model): Promise<void> {
     throw new ModelError("MODEL_WRITE", `${what}, a model file has room for ${maxHeaderBytes}.`);
   }
 
+  const notes = Object.keys(info).length;
+  if (notes > mostNotes) {
+    const what = `${path}: there are ${notes} notes`;
+    throw new ModelError("MODEL_WRITE", `${what}, a model file has room for ${mostNotes}.`);
+  }
+
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     await withFile(temporary, "wx", async (file) => {
@@ -87,7 +94,9 @@ export async function loadModel(
   { allocate = sharedFloat32 }: LoadModelOptions = {},
 ): Promise<LoadedModel> {
   try {
-    return await withFile(path, "r", (file) => readModel(file, allocate));
+    // Not waiting: a named pipe that nobody writes to would never open. Windows has no such flag.
+    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+    return await withFile(path, flags, (file) => readModel(file, allocate));
   } catch (error) {
     if (error instanceof ModelError) {
       const what = `${path} can't be loaded: ${error.message}.`;
@@ -152,7 +161,7 @@ function requireFinite(parameters: Float32Array, { name, offset, length }: Tenso
 
 async function withFile<T>(
   path: string,
-  flags: string,
+  flags: string | number,
   use: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
   const file = await open(path, flags);

@@ -1,3 +1,4 @@
+import { SparseError } from "../errors.js";
 import { decode, find, LF } from "./bytes.js";
 
 /** Far longer than a header; a first line that is longer is none. */
@@ -19,9 +20,15 @@ export interface HeadCollector {
   bytes: Uint8Array;
 }
 
-/** Collects a text's beginning. Returns the first line that is not blank once it is complete. */
-export function collect(head: HeadCollector, chunk: Uint8Array): FirstLine | null {
+/**
+ * Collects a text's beginning. Returns the first line that is not blank once it is complete.
+ *
+ * @throws SparseError `EMPTY_INPUT` where there is none for so long that there won't be any: a text
+ *   of nothing, packed to a thousandth of its size, would fill the memory.
+ */
+export function collect(head: HeadCollector, chunk: Uint8Array, source: string): FirstLine | null {
   if (head.bytes.length === 0) {
+    refuseBlank(chunk, source);
     const line = firstLine(chunk, false);
     if (line) {
       head.bytes = chunk;
@@ -32,7 +39,17 @@ export function collect(head: HeadCollector, chunk: Uint8Array): FirstLine | nul
   joined.set(head.bytes);
   joined.set(chunk, head.bytes.length);
   head.bytes = joined;
+  refuseBlank(joined, source);
   return firstLine(joined, joined.length > LONGEST_HEAD);
+}
+
+function refuseBlank(bytes: Uint8Array, source: string): void {
+  if (bytes.length <= LONGEST_HEAD) return;
+  // A character that is cut at the end is left out.
+  const start = new TextDecoder().decode(bytes.slice(0, LONGEST_HEAD), { stream: true });
+  if (start.trim() !== "") return;
+  const message = `${source}: no data in the first ${LONGEST_HEAD} bytes, only white space. Is this the right file?`;
+  throw new SparseError("EMPTY_INPUT", message);
 }
 
 /** The first line of a complete or cut text; null if there is none (yet). */

@@ -2,7 +2,7 @@ import { COLON, COMMA, decode, find, HASH, tokenEnd } from "./bytes.js";
 import { parseDecimal } from "./decimal.js";
 import { growFeatures } from "./growing-rows.js";
 import { MAX_COUNT } from "../layout.js";
-import { columnOf, fail, type Scanner } from "./scanner.js";
+import { columnOf, fail, keepPlace, type Scanner } from "./scanner.js";
 
 /** Scans one `index:value` with every check, and stores it. Returns the position behind it. */
 export function scanFeature(scanner: Scanner, bytes: Uint8Array, start: number): number {
@@ -122,5 +122,5 @@ function store(scanner: Scanner, start: number, index: number, value: number): v
 /** Notes a feature that is out of order, or behind one that is. */
 export function noteLate(scanner: Scanner, index: number, at: number): void {
   scanner.rowEnd.featuresSorted = false;
-  scanner.lateFeatures.push(index, columnOf(scanner, at));
+  keepPlace(scanner.lateFeatures, index, columnOf(scanner, at));
 }

@@ -14,7 +14,7 @@ import {
   tokenEnd,
 } from "./bytes.js";
 import { growLabels } from "./growing-rows.js";
-import { columnOf, fail, FEATURES, LABEL, LINE_START, type Scanner } from "./scanner.js";
+import { columnOf, fail, FEATURES, keepPlace, LABEL, LINE_START, type Scanner } from "./scanner.js";
 
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
@@ -83,7 +83,7 @@ function store(scanner: Scanner, id: number, column: number): void {
   const { rows, rowEnd, lateLabels } = scanner;
   if (rows.labelEntries === rows.labels.length) growLabels(rows);
   if (id <= scanner.previousLabel) rowEnd.labelsSorted = false;
-  if (!rowEnd.labelsSorted) lateLabels.push(id, column);
+  if (!rowEnd.labelsSorted) keepPlace(lateLabels, id, column);
   scanner.previousLabel = id;
   rows.labels[rows.labelEntries] = id;
   rows.labelEntries++;

@@ -30,6 +30,14 @@ export interface ScannerOptions {
   readonly labelText: (id: number) => string;
 }
 
+/** Of how many entries out of order the places are kept, for messages: a row may be of any length. */
+const MOST_LATE = 65_536;
+
+/** Notes where an entry stands that is out of order, or behind one that is. */
+export function keepPlace(late: number[], index: number, column: number): void {
+  if (late.length < 2 * MOST_LATE) late.push(index, column);
+}
+
 export interface Complaint {
   readonly code: SparseErrorCode;
   readonly what: string;
@@ -51,7 +59,7 @@ export interface Scanner {
   previous: number;
   previousLabel: number;
   readonly rowEnd: { -readonly [K in keyof RowEnd]: RowEnd[K] };
-  /** Index and column, in turn, of the row's features from the first out of order on. */
+  /** Index and column, in turn, of the row's features from the first out of order on; not all of very many. */
   readonly lateFeatures: number[];
   readonly lateLabels: number[];
   blankLines: number;

@@ -8,6 +8,10 @@ const CHUNK_BYTES = 2 ** 18;
 const SIGNATURE_BYTES = 6;
 
 const GZIP = "1f8b";
+/** So much is unpacked of anything; beyond it, no data is packed to less than this part of its size. */
+const TRUSTED_BYTES = 2 ** 26;
+const MOST_RATIO = 200;
+
 /** First bytes of compressed files that are refused, with the command that unpacks them. */
 const FOREIGN: readonly (readonly [signature: string, kind: string, command: string])[] = [
   ["425a68", "bzip2", "bunzip2"],
@@ -22,7 +26,8 @@ const FOREIGN: readonly (readonly [signature: string, kind: string, command: str
  * not its name. A little of the file is in memory at a time.
  *
  * @throws SparseError `FILE_NOT_FOUND`, `IS_DIRECTORY`, `NOT_READABLE`, `EMPTY_FILE`,
- *   `TRUNCATED_GZIP`, `CORRUPT_GZIP`, `UNSUPPORTED_COMPRESSION`.
+ *   `TRUNCATED_GZIP`, `CORRUPT_GZIP`, `TOO_LARGE` if it is packed as no data is,
+ *   `UNSUPPORTED_COMPRESSION`.
  */
 export async function* fileBytes(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const file: Readable = createReadStream(path, { highWaterMark: CHUNK_BYTES });
@@ -110,16 +115,26 @@ async function* unzipped(
 ): AsyncGenerator<Uint8Array> {
   const input = Readable.from(packed, { objectMode: false, highWaterMark: CHUNK_BYTES });
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  let size = 0;
   input.on("error", (error) => gunzip.destroy(error));
   input.pipe(gunzip);
   try {
-    yield* gunzip as AsyncIterable<Uint8Array>;
+    for await (const bytes of gunzip as AsyncIterable<Uint8Array>) {
+      size += bytes.length;
+      if (size > TRUSTED_BYTES && size > MOST_RATIO * gunzip.bytesWritten) throw bomb(path);
+      yield bytes;
+    }
   } catch (error) {
     throw explainGzip(error, path);
   } finally {
     input.destroy();
     gunzip.destroy();
   }
+}
+
+function bomb(path: string): SparseError {
+  const message = `${path} unpacks to more than ${MOST_RATIO} times its size, which no data set does. If it is one, unpack it with gunzip first.`;
+  return new SparseError("TOO_LARGE", message);
 }
 
 function codeOf(error: unknown): string {

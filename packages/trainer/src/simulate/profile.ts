@@ -69,6 +69,13 @@ export interface Profile {
   readonly devices: readonly ProfileDevice[];
 }
 
+/** More than any machine has. */
+export const MOST_SIMULATED_DEVICES = 1024;
+const MOST_KINDS = 100;
+const MOST_LAYERS = 1000;
+/** Of what messages say of a file, which may hold names of any length. */
+const LONGEST_WORDS = 200;
+
 /**
  * Checks a profile's document.
  *
@@ -95,26 +102,28 @@ export function checkProfile(document: unknown, source: string): Profile {
       [],
     );
     check.that(
-      Array.isArray(hidden) && hidden.length > 0 && hidden.every(isCount),
+      isList(hidden, MOST_LAYERS) && hidden.every(isCount),
       "network.hidden",
-      "a list of whole numbers of at least 1",
+      `a list of one to ${MOST_LAYERS} whole numbers of at least 1`,
     );
     check.that(isCount(labels), "network.labels", "a whole number of at least 1");
   }
   const kinds = check.object(profile["kinds"], "kinds");
+  const names = Object.keys(kinds);
+  check.that(names.length > 0, "kinds", "at least one kind of device");
+  check.that(names.length <= MOST_KINDS, "kinds", `at most ${MOST_KINDS} kinds of devices`);
   for (const [name, kind] of Object.entries(kinds)) {
     check.that(/^[a-z][a-z0-9]*$/i.test(name), `kinds.${name}`, "named by letters and digits");
     checkKind(check, kind, `kinds.${name}`);
   }
-  check.that(Object.keys(kinds).length > 0, "kinds", "at least one kind of device");
   const { devices } = profile;
   check.that(
-    Array.isArray(devices) && devices.length > 0,
+    isList(devices, MOST_SIMULATED_DEVICES),
     "devices",
-    "a list of at least one device",
+    `a list of at least one device, and of at most ${MOST_SIMULATED_DEVICES}`,
   );
   for (const [i, device] of (devices as readonly unknown[]).entries()) {
-    checkDevice(check, device, `devices[${i}]`, Object.keys(kinds));
+    checkDevice(check, device, `devices[${i}]`, names);
   }
   return document as Profile;
 }
@@ -138,10 +147,10 @@ interface Checker {
 function checker(source: string): Checker {
   const that = (holds: boolean, name: string, expected: string) => {
     if (holds) return;
-    const where = name === "" ? "it" : name;
+    const where = name === "" ? "it" : brief(name);
     throw new TrainerError(
       "PROFILE",
-      `the profile ${source} is wrong: ${where} must be ${expected}`,
+      `the profile ${source} is wrong: ${where} must be ${brief(expected)}`,
     );
   };
   const object = (value: unknown, name: string): Members => {
@@ -169,6 +178,14 @@ function checker(source: string): Checker {
         least === "0" ? "a number of at least 0" : "a number above 0",
       ),
   };
+}
+
+function brief(text: string): string {
+  return text.length > LONGEST_WORDS ? `${text.slice(0, LONGEST_WORDS)}…` : text;
+}
+
+function isList(value: unknown, most: number): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > 0 && value.length <= most;
 }
 
 function isCount(value: unknown): boolean {
@@ -209,7 +226,11 @@ function checkDevice(check: Checker, value: unknown, name: string, kinds: readon
   const others = ["speed", "threads", "role", "joins", "leaves"];
   const device = check.members(value, name, ["kind"], others);
   const { kind, speed = 1, joins = 0, leaves } = device;
-  check.that(kinds.includes(String(kind)), `${name}.kind`, `one of ${kinds.join(", ")}`);
+  check.that(
+    kinds.some((known) => known === kind),
+    `${name}.kind`,
+    `one of ${kinds.join(", ")}`,
+  );
   if (Array.isArray(speed)) checkPlan(check, speed, `${name}.speed`);
   else check.number(speed, `${name}.speed`, "above 0");
   check.number(joins, `${name}.joins`, "0");

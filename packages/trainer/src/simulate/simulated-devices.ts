@@ -1,8 +1,7 @@
 import { TrainerError } from "../errors.js";
 import type { DeviceRole } from "../device/device-spec.js";
-import type { Profile, ProfileDevice } from "./profile.js";
+import { MOST_SIMULATED_DEVICES, type Profile, type ProfileDevice } from "./profile.js";
 
-const MOST_DEVICES = 1024;
 const EXPECTED =
   "expected a list like gpu,gpu@0.8, 3*gpu@0.9, cpu:48 or gpu:joins=30:leaves=90 (a kind of the profile, perhaps : and threads, a role, when it joins or leaves in seconds, perhaps @ and a speed)";
 
@@ -17,8 +16,10 @@ const EXPECTED =
  */
 export function parseSimulatedDevices(text: string, profile: Profile): readonly ProfileDevice[] {
   const devices = text.split(",").flatMap((part) => parsePart(part.trim(), text, profile));
-  if (devices.length > MOST_DEVICES) {
-    throw bad(`"${text}" names ${devices.length} devices; at most ${MOST_DEVICES} are simulated`);
+  if (devices.length > MOST_SIMULATED_DEVICES) {
+    throw bad(
+      `"${text}" names ${devices.length} devices; at most ${MOST_SIMULATED_DEVICES} are simulated`,
+    );
   }
   return devices;
 }
