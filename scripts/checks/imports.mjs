@@ -99,9 +99,13 @@ export function directionProblems({ id, folder }, path, source) {
   const modules = importedModules(source);
   const allowed = allowedImports[id] ?? [];
   const wrong = siblings(modules).filter((name) => name !== id && !allowed.includes(name));
-  const outside = modules.filter(
-    (name) => name.startsWith(".") && posix.join(posix.dirname(path), name).startsWith(".."),
-  );
+  const isTest = path.startsWith("test/") || path.endsWith(".test.ts");
+  const outside = modules.filter((name) => {
+    const target = posix.join(folder, posix.dirname(path), name);
+    if (!name.startsWith(".") || target.startsWith(`${folder}/`)) return false;
+    // What tests of several packages have in common.
+    return !(isTest && target.startsWith("test-support/"));
+  });
   return [
     ...wrong.map((name) => `${folder}/${path} imports ${name}, which does not stand above it.`),
     ...outside.map((name) => `${folder}/${path} imports ${name}, which lies outside its package.`),

@@ -16,7 +16,7 @@ export interface MemoryCase {
 const made = { draw: "log-uniform", nonZeros: 76 } as const;
 
 /** Data sets of any size, made up: training rows, and a tenth as many test rows. */
-export const madeUpSets: Readonly<Record<string, MadeUpRows>> = {
+const madeUpSets: Readonly<Record<string, MadeUpRows>> = {
   "50k": { ...made, rows: 60_000, features: 100_000, classes: 50_000 },
   rows: { ...made, rows: 400_000, features: 50_000, classes: 2000 },
   "670k": { ...made, rows: 20_000, features: 135_909, classes: 670_091 },

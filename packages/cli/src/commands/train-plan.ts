@@ -43,7 +43,7 @@ export function planLines(plan: Plan, available: number, disk: number | null): r
     ],
     [
       "memory",
-      `${formatBytes(memory.total)}: ${parts.join(", ")}; ` + `${formatBytes(available)} are free`,
+      `${formatBytes(memory.total)}: ${parts.join(", ")}; ${formatBytes(available)} are free`,
     ],
     ["checkpoints", checkpointsWords(plan, disk)],
   ]);
