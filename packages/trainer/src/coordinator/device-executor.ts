@@ -17,7 +17,7 @@ import {
   type StepCommand,
 } from "@heterosgd/scheduler";
 import { createBlendJournal } from "../device/blend-shard.js";
-import type { BlendCall, DeviceUsage } from "../device/api.js";
+import type { BlendCall, DeviceUsage, ModelMemory } from "../device/api.js";
 import type { SupervisedDevice } from "../device/supervisor.js";
 import type { TrainerError } from "../errors.js";
 import { deviceCallOf, mostUpdates } from "./device-call-of.js";
@@ -26,6 +26,7 @@ import { shareOutEvaluation } from "./evaluation.js";
 import { createEventQueue } from "./event-queue.js";
 import type { ExecutableCommand, Executor } from "./executor.js";
 import { divergence, rateOutOfRange } from "./divergence.js";
+import { createLostModels, type LostModels } from "./lost-models.js";
 import { ownerOf, type ModelTable } from "./model-table.js";
 import type { AddedDevice } from "./open-devices.js";
 import type { PaceLimits } from "./pace.js";
@@ -62,6 +63,8 @@ export interface DeviceExecutor extends Executor {
   post(event: PolicyEvent): void;
   /** Makes an opened device, all others and the policy (by this event) known to each other. */
   join(added: AddedDevice, event: JoinedEvent): void;
+  /** Memory of a lost device's models that nobody uses any more, for another; undefined if there is none. */
+  release(counts: Parameters<LostModels["release"]>[0]): readonly ModelMemory[] | undefined;
   /** Ends the run with this error. */
   fail(error: unknown): void;
   /** Devices that can be asked for something. */
@@ -79,10 +82,15 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
   const replies = deviceNames.map(repliesOf);
   const usage: (DeviceUsage | null)[] = devices.map(() => null);
   const { onLost = tellAndHandOn, snapshots = noSnapshots } = options;
+  const stuck = new Set<DeviceId>();
   const calls = createDeviceCalls({
     devices,
     pace: options.pace,
-    onLost,
+    onLost(loss) {
+      // A thread that can't be ended may yet write to what it held.
+      if (!loss.ended) stuck.add(loss.device);
+      onLost(loss);
+    },
     onFailure: events.fail,
   });
   const permutations = createPermutations(options.trainRows, options.seed, (order) => {
@@ -91,6 +99,9 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     }
   });
   const groups = createStepGroups(calls, replies);
+  const lostModels = createLostModels(models);
+  // Losses that the policy is carrying on from.
+  const told: DeviceId[] = [];
   // What all devices share, asked for while there was none.
   const waiting: (() => void)[] = [];
 
@@ -149,7 +160,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     };
   }
 
-  function blend(command: BlendCommand): void {
+  function blend(command: BlendCommand, letGo: () => void): void {
     const shards = calls.living();
     let unfinished = shards.length;
     const call = callOf.blend(command);
@@ -169,6 +180,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         },
       });
     const finish = () => {
+      letGo();
       if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
       const owner = ownerOf(command.target);
       if (owner !== null) calls.send(owner, { work: (device) => device.refresh(call.target) });
@@ -186,6 +198,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     const into = snapshots.begin(names);
     if (into === null) return events.push({ type: "checkpointed" });
     const copies = names.map((name, i) => ({ model: models.slot(name), into: into[i]! }));
+    const letGo = lostModels.hold(names);
     shareOut(() => {
       const shards = calls.living();
       let unfinished = shards.length;
@@ -196,6 +209,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
             usage[id] = spent;
             unfinished--;
             if (unfinished > 0) return;
+            letGo();
             void snapshots.taken(
               names.map((name) => models.memory(name).updates[0]!),
               null,
@@ -206,6 +220,13 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         });
       shards.forEach((id, i) => give(id, sliceFor(i, shards.length, options.modelLength)));
     });
+  }
+
+  /** Blends as soon as there is a device; until it is done nobody gets the memory. */
+  function blendHeld(command: BlendCommand): void {
+    const read = [...command.terms, ...command.stateTerms].map(({ model }) => model);
+    const letGo = lostModels.hold([command.target, ...read]);
+    shareOut(() => blend(command, letGo));
   }
 
   function evaluate({ id }: EvaluateCommand): void {
@@ -272,7 +293,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         });
       }
       case "blend":
-        return shareOut(() => blend(command));
+        return blendHeld(command);
       case "rotate":
         return models.rotate(command.names);
       case "evaluate":
@@ -284,10 +305,14 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
 
   return {
     execute,
-    next() {
+    async next() {
+      for (const device of told.splice(0)) lostModels.heard(device);
       if (events.isEmpty()) groups.send();
-      return events.next();
+      const event = await events.next();
+      if (event.type === "lost" && !stuck.has(event.device)) told.push(event.device);
+      return event;
     },
+    release: lostModels.release,
     post: events.push,
     fail: events.fail,
     join,

@@ -7,7 +7,7 @@ import { createModelTable, type ModelTable } from "./model-table.js";
 /**
  * The models of device `id` among `names`, in the order in which the device is asked to hold them.
  */
-function ownModels(names: readonly ModelName[], id: DeviceId): ModelName[] {
+export function ownModels(names: readonly ModelName[], id: DeviceId): ModelName[] {
   const candidates: ModelName[] = [`replica:${id}`, `gradient:${id}:0`, `gradient:${id}:1`];
   return candidates.filter((name) => names.includes(name));
 }

@@ -13,6 +13,9 @@ export interface ModelTable {
   rotate(names: readonly ModelName[]): void;
   /** Takes on models of a device that came later; their slots follow those that there are. */
   add(models: ReadonlyMap<ModelName, ModelMemory>): void;
+  /** From now on nobody may mean these models; their slots are not used again. */
+  remove(names: readonly ModelName[]): void;
+  names(): readonly ModelName[];
   /** All models, by slot. */
   readonly slots: readonly ModelMemory[];
 }
@@ -38,6 +41,10 @@ export function createModelTable(models: ReadonlyMap<ModelName, ModelMemory>): M
         slotOf.set(name, slots.push(model) - 1);
       }
     },
+    remove(names) {
+      for (const name of names) slotOf.delete(name);
+    },
+    names: () => [...slotOf.keys()],
     memory: (name) => slots[slot(name)] as ModelMemory,
     rotate(names) {
       const old = names.map(slot);

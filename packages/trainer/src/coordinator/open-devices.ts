@@ -41,9 +41,10 @@ export interface OpenDevices {
   readonly kernels: readonly string[];
   /**
    * Opens one more device, which is to have the id `id`. It knows no models yet but its own, and nobody knows
-   * those. Its own are taken anew: what a lost device holds may be read for some time.
+   * those.
    *
    * @param names - the models that must exist for it; those that are not its own exist.
+   * @param spare - memory for its own that nobody uses any more; left out: it is taken anew.
    * @throws TrainerError or the device's own error if it can't be opened.
    */
   add(
@@ -51,6 +52,7 @@ export interface OpenDevices {
     spec: DeviceSpec,
     kernels: KernelsDescription,
     names: readonly ModelName[],
+    spare?: readonly ModelMemory[],
   ): Promise<AddedDevice>;
   /** Has the devices that own these models take over what was written to them. */
   refresh(names: readonly ModelName[]): Promise<void>;
@@ -95,6 +97,7 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
     spec: DeviceSpec,
     kernels: KernelsDescription,
     models: readonly ModelName[],
+    spare?: readonly ModelMemory[],
   ): Promise<DeviceOpened> {
     const counts = ownModelCounts(models, id);
     const opened = await device.call(OPEN_TIMEOUT_MS, (api) =>
@@ -104,6 +107,7 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
         id,
         kernels: kernelsSetup(kernels, memory),
         speed: spec.speed,
+        spare,
       }),
     );
     checkOpened(device.name, opened, counts, setup.shape, optimizerStateArrays(setup.rule));
@@ -129,11 +133,11 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
       devices,
       models,
       kernels: opened.map(({ kernels }) => kernels),
-      async add(id, spec, kernels, added) {
+      async add(id, spec, kernels, added, spare) {
         const device = start(id, spec);
         beingOpened.add(device);
         try {
-          const its = await open(device, id, spec, kernels, added);
+          const its = await open(device, id, spec, kernels, added, spare);
           return { device, kernels: its.kernels, models: openedModels(added, id, its) };
         } catch (error) {
           await device.terminate();

@@ -48,6 +48,8 @@ export interface DeviceSetup {
    */
   readonly replicas: number;
   readonly accumulators: number;
+  /** Memory for exactly those, which a lost device held; left out: it takes its own. */
+  readonly spare?: readonly ModelMemory[] | undefined;
 }
 
 export interface DeviceOpened {

@@ -17,7 +17,7 @@ import {
 } from "@heterosgd/sparse";
 import type { DeviceSetup } from "./api.js";
 import { createShardBlender, type ShardBlender } from "./blend-shard.js";
-import { takeModel, type OwnModel } from "./own-model.js";
+import { reuseModel, takeModel, type OwnModel } from "./own-model.js";
 
 /** All that a device has from being opened to being closed; every buffer is taken here. */
 export interface OpenDevice {
@@ -60,8 +60,10 @@ export function openDevice(setup: DeviceSetup, kernels: Kernels<DeviceArray, unk
     evaluationOrder: Uint32Array.from({ length: evaluation?.rows ?? 0 }, (_, row) => row),
     k,
     top: createTopK(setup.limits.rows, k),
-    own: Array.from({ length: setup.replicas + setup.accumulators }, (_, i) =>
-      takeModel(kernels, layout.length, i < setup.replicas ? states : 0),
-    ),
+    own: Array.from({ length: setup.replicas + setup.accumulators }, (_, i) => {
+      const spare = kernels.sharesMemory ? setup.spare?.[i] : undefined;
+      if (spare !== undefined) return reuseModel(spare);
+      return takeModel(kernels, layout.length, i < setup.replicas ? states : 0);
+    }),
   };
 }

@@ -25,6 +25,13 @@ export function takeModel(kernels: AnyKernels, length: number, states: number): 
   };
 }
 
+/** The same in memory that a lost device held, whatever it holds now. */
+export function reuseModel({ parameters, state, updates }: ModelMemory): OwnModel {
+  for (const array of [parameters, ...state]) array.fill(0);
+  updates[0] = 0;
+  return { parameters, state, memory: { parameters, state, updates } };
+}
+
 /** The array itself where it lies in shared memory, else room in shared memory for a copy of it. */
 function sharedView(array: DeviceArray): Float32Array {
   return array instanceof Float32Array

@@ -2,6 +2,7 @@
 import type { ParameterLayout } from "@heterosgd/model";
 import type { DeviceId, DeviceInfo } from "@heterosgd/scheduler";
 import type { DeviceExecutor } from "../coordinator/device-executor.js";
+import { ownModelCounts } from "../coordinator/device-models.js";
 import type { OpenDevices } from "../coordinator/open-devices.js";
 import type { PaceLimits } from "../coordinator/pace.js";
 import {
@@ -76,7 +77,7 @@ function requireCount(name: string, value: number, least: number): void {
 /** What a run's devices and its executor are, once they are there. */
 export interface ControlledRun {
   readonly open: OpenDevices;
-  readonly executor: Pick<DeviceExecutor, "post" | "join" | "living" | "fail">;
+  readonly executor: Pick<DeviceExecutor, "post" | "join" | "living" | "release" | "fail">;
   readonly layout: ParameterLayout;
   readonly limits: ReplacementLimits;
   readonly onRetryFailed: (record: RetryFailedRecord) => void;
@@ -105,7 +106,9 @@ export function controlDevices(
       const [runs] = chooseKernels([spec], options).devices;
       const info = deviceInfo(id, policy.maxBatchRows, spec);
       requireUse(info);
-      const added = await open.add(id, spec, runs!, policy.models([info]));
+      const names = policy.models([info]);
+      const spare = executor.release(ownModelCounts(names, id));
+      const added = await open.add(id, spec, runs!, names, spare);
       return () => {
         const { device, kernels } = added;
         const { name } = device;
