@@ -312,7 +312,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
       if (event.type === "lost" && !stuck.has(event.device)) told.push(event.device);
       return event;
     },
-    release: lostModels.release,
+    release: (counts) => lostModels.release(counts),
     post: events.push,
     fail: events.fail,
     join,

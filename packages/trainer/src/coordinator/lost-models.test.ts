@@ -25,7 +25,7 @@ function table() {
 
 test("memory is had once, in the order in which a device holds it, when the loss has been heard of", () => {
   const { models, lost } = table();
-  const own = names.slice(1, 4).map(models.memory);
+  const own = names.slice(1, 4).map((name) => models.memory(name));
   expect(lost.release(withAccumulators)).toBeUndefined();
   lost.heard(0);
   expect(lost.release(withAccumulators)).toEqual(own);
