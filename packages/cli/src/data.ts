@@ -8,6 +8,7 @@ import {
   type TextOptions,
 } from "@heterosgd/sparse";
 import { readDatasetFile, readNames } from "@heterosgd/sparse/node";
+import { collectGarbage } from "@heterosgd/trainer";
 import type { DecidedConfig } from "./config/complete.js";
 import { CliError } from "./errors.js";
 import { counted, formatCount } from "./output/format.js";
@@ -102,6 +103,8 @@ export async function readTrainingData(config: DecidedConfig): Promise<TrainingD
   for (const file of [files.train, files.test, files.labelNames]) refuseStandardInput(file ?? "");
   const fileNames = files.labelNames === null ? null : await readNames(files.labelNames);
   const read = await readData(files.train, config);
+  // What the rows have outgrown is not to lie beside copies of them.
+  await collectGarbage();
   if (fileNames !== null) checkNames(files.labelNames ?? "", fileNames, read);
   checkContent(files.train, read.dataset, ["rows", "features", "labels"]);
   const labelNames = fileNames ?? read.labelNames;

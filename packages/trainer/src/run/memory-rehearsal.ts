@@ -14,6 +14,8 @@ export interface Rehearsal {
   readonly saved: readonly ModelName[];
   /** Devices that update a model which all share. */
   readonly sharing: readonly DeviceId[];
+  /** Devices that train on one row at a time, however many they are given. */
+  readonly rowByRow: readonly DeviceId[];
 }
 
 export interface RehearsalOptions {
@@ -34,15 +36,26 @@ const MOST_EVENTS = 200_000;
  */
 export function rehearse({ policy, devices, rows, parameters }: RehearsalOptions): Rehearsal {
   const sharing = new Set<DeviceId>();
+  const rowByRow = new Set<DeviceId>();
+  const inBatches = new Set<DeviceId>();
+  const rehearsal = (saved: readonly ModelName[]): Rehearsal => ({
+    saved,
+    sharing: [...sharing],
+    rowByRow: [...rowByRow].filter((device) => !inBatches.has(device)),
+  });
   let [state, commands] = policy.start({ devices, rows, parameters });
   const events: PolicyEvent[] = [{ type: "save" }];
   // Read from the front: there may be many.
   for (let next = 0; next < MOST_EVENTS; next++) {
     for (const command of commands) {
       if (command.type === "checkpoint" || command.type === "stop") {
-        return { saved: command.models, sharing: [...sharing] };
+        return rehearsal(command.models);
       }
       if (command.type === "step" && !command.model.includes(":")) sharing.add(command.device);
+      if (command.type === "step" && command.microBatchRows === 1) rowByRow.add(command.device);
+      else if (command.type === "step" || command.type === "accumulate") {
+        inBatches.add(command.device);
+      }
       const answer = answerTo(command);
       if (answer !== null) events.push(answer);
     }
@@ -50,7 +63,7 @@ export function rehearse({ policy, devices, rows, parameters }: RehearsalOptions
     if (event === undefined) break;
     [state, commands] = policy.next(state, event);
   }
-  return { saved: policy.models(devices), sharing: [...sharing] };
+  return rehearsal(policy.models(devices));
 }
 
 /** What a device that is always equally fast would say. */

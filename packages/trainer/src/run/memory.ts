@@ -85,7 +85,7 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
   const kernels = chooseKernels(specs, options).devices;
   const infos = specs.map((spec, id) => deviceInfo(id, policy.maxBatchRows, spec));
   const names = policy.models(infos);
-  const { saved, sharing } = rehearse({
+  const { saved, sharing, rowByRow } = rehearse({
     policy,
     devices: infos,
     rows: train.rows,
@@ -102,11 +102,16 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
   const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: rule });
   const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
   const evaluationOrder = 4 * (evaluation?.rows ?? 0);
-  const devices = infos.map(({ id }) => ({
-    device: id,
-    models: modelBytes((name) => name.split(":")[1] === String(id)),
-    work: work + batch + evaluationOrder + deviceKernelsBytes(kernels[id]!, layout, limits, rule),
-  }));
+  const oneRow = batchLimits(1, [train, evaluation]);
+  const devices = infos.map(({ id }) => {
+    const worked = rowByRow.includes(id) ? oneRow : limits;
+    const inKernelsWork = deviceKernelsBytes(kernels[id]!, layout, worked, rule);
+    return {
+      device: id,
+      models: modelBytes((name) => name.split(":")[1] === String(id)),
+      work: work + batch + evaluationOrder + inKernelsWork,
+    };
+  });
 
   const trainData = train.buffer.byteLength;
   const evaluationData = evaluation?.buffer.byteLength ?? 0;
