@@ -113,7 +113,7 @@ function checkNames({ sets, platforms, algorithms, goal, losses }: Suite, path: 
       const unknown = told[member].find((name) => !known[member].includes(name));
       if (unknown === undefined) continue;
       throw new SuiteError(
-        `${path}: sets[${i}].${member}: "${brief(unknown)}" is none of the suite's ${member}, ${known[member].join(", ")}`,
+        `${path}: sets[${i}].${member}: "${brief(unknown)}" is none of the suite's ${member}, ${brief(known[member].join(", "))}`,
       );
     }
   }
@@ -126,7 +126,7 @@ function checkNames({ sets, platforms, algorithms, goal, losses }: Suite, path: 
   const { bestOf } = goal;
   if (!names.includes(bestOf)) {
     throw new SuiteError(
-      `${path}: goal.bestOf: "${brief(bestOf)}" is none of the suite's algorithms, ${names.join(", ")}`,
+      `${path}: goal.bestOf: "${brief(bestOf)}" is none of the suite's algorithms, ${brief(names.join(", "))}`,
     );
   }
   const without = sets.findIndex((set) => set.algorithms[bestOf]?.run === false);

@@ -27,8 +27,11 @@ const optionName = z
     context.addIssue({ code: "custom", message: `the runner sets it; see ${reserved[name]}` });
   });
 
+/** Values become part of file names. */
+const optionText = z.string().refine((text) => !/\p{Surrogate}/u.test(text), "expected Unicode");
+
 const optionValue = z.union(
-  [z.string(), z.number(), z.boolean(), z.null(), z.array(z.number()).min(1)],
+  [optionText, z.number(), z.boolean(), z.null(), z.array(z.number()).min(1)],
   "expected text, a number, true, false, null or a list of numbers",
 );
 const options = z.record(optionName, optionValue);
@@ -46,6 +49,7 @@ const grid = z
 
 const name = z
   .string()
+  .max(60, "expected at most 60 characters, as it becomes part of file names")
   .regex(
     /^[a-z0-9][a-z0-9.-]*$/i,
     "expected letters, digits, points and hyphens, as it becomes part of file names",
@@ -114,7 +118,7 @@ const platform = z
 const contestant = z.strictObject({
   /** What tables call it. Left out: the algorithm's name. */
   name: name.optional(),
-  algorithm: z.string().min(1),
+  algorithm: name,
   options: options.default({}),
   /** Instead of the platform's, such as its CPU alone. */
   devices: z.string().min(1).optional(),
