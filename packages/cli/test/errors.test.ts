@@ -166,7 +166,7 @@ test.each([
     "train train.txt --hidden 60000,60000 --devices 64*cpu --dry-run --json --quiet",
     1,
     "NOT_ENOUGH_MEMORY",
-    / TiB .*; take fewer devices/,
+    / TiB .*; --devices cpu needs /,
   ],
 ] as const)(
   "with --json, %s is the one document on stdout too",
