@@ -19,8 +19,10 @@ export interface SoakOptions {
   readonly json?: boolean;
 }
 
-/** The start, in which memory is taken: buffers, code, young objects. A part of the time. */
-const WARM_UP = 0.15;
+/** The start, in seconds, in which the interpreters' heaps come to their size. It does not count. */
+const WARM_UP = 240;
+/** Minutes that leave enough beside it. */
+const LEAST = 8;
 /** Seconds between two looks. */
 const EVERY_SECONDS = 2;
 /** Deaths of devices: more would use up the patience with either of the two. */
@@ -42,7 +44,9 @@ export async function soak({
   options = [],
   json = false,
 }: SoakOptions): Promise<void> {
-  if (!(minutes >= 3)) throw new Error(`a soak takes at least 3 minutes, not ${minutes}`);
+  if (!(minutes >= LEAST)) {
+    throw new Error(`a soak takes at least ${LEAST} minutes, not ${minutes}`);
+  }
   const where = environment();
   const folder = mkdtempSync(join(tmpdir(), "heterosgd-soak-"));
   const seconds = minutes * 60;
@@ -56,7 +60,7 @@ export async function soak({
     const hook = killerModule(seconds / (DEATHS + 1), deaths);
     const samples = await watch(["--import", hook, commandFile, ...args, "--out", run, "--quiet"]);
     const began = samples[0]!.at;
-    const settled = samples.filter(({ at }) => at - began >= WARM_UP * seconds);
+    const settled = samples.filter(({ at }) => at - began >= WARM_UP);
     const trend = trendOf(settled);
     const counts = countsOf(readFileSync(join(run, "events.jsonl"), "utf8"));
     const killed = existsSync(deaths)
@@ -127,7 +131,7 @@ function describe(
   return [
     `${rows} rows, ${merges} merges, ${evaluations} evaluations, ${checkpoints} checkpoints; ` +
       `${killed} devices killed, ${lost} lost, ${joined} opened anew`,
-    `resident memory after the first ${100 * WARM_UP} % of the time: median of the first third ${mebibytes(first)} MiB, ` +
+    `resident memory after the first ${WARM_UP} s: median of the first third ${mebibytes(first)} MiB, ` +
       `of the last ${mebibytes(last)} MiB; highest of all ${mebibytes(Math.max(...values))} MiB`,
     `slope ${mebibytes(slope)} ± ${mebibytes(error)} MiB an hour: ${verdict}`,
   ];
