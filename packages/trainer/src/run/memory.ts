@@ -60,7 +60,7 @@ export interface EstimateOptions extends Pick<
 
 const MEBIBYTE = 2 ** 20;
 
-/** A worker thread with its interpreter and the trainer's program, measured on Node 20 and 22. */
+/** A worker thread with its interpreter and the trainer's program, measured on Node 20, Linux. */
 const THREAD_BYTES = 17 * MEBIBYTE;
 
 /** What the main thread's young objects and compiled code come to, measured likewise. */
