@@ -8,21 +8,11 @@ const plan = JSON.parse(process.env.BENCH_KILL ?? "null");
 if (plan !== null && isMainThread) watch(plan);
 
 /**
- * @param plan - `phase`, null for none; `entry`, when it is entered for which time at the earliest, from
+ * @param plan - `phases` that are told apart; `phase`, null for none; `entry`, when it is entered for which time at the earliest, from
  * 1; `delayMs`, how long after; `mark`, a file that tells in which phases the process was killed, or else
  * how often and how long it was in each.
  */
-function watch({ phase, entry, delayMs, mark }) {
-  const phases = [
-    "loading",
-    "opening",
-    "resuming",
-    "training",
-    "merging",
-    "evaluating",
-    "writing",
-    "finishing",
-  ];
+function watch({ phases, phase, entry, delayMs, mark }) {
   const phaseOf = {
     open: "opening",
     attach: "opening",

@@ -1,25 +1,10 @@
-import { allocateShared, createDatasetBuilder } from "@heterosgd/sparse";
 import { expect, test } from "vitest";
+import { data } from "../test/tiny-data.js";
 import { decide } from "./config/complete.js";
 import { trainSchema, type TrainConfig } from "./config/schema.js";
-import type { TrainingData } from "./data.js";
 import { CliError } from "./errors.js";
 import { bytesToTake, checkMemory, memoryParts } from "./memory.js";
 import { planRun } from "./plan.js";
-
-const builder = createDatasetBuilder({ features: 8, labels: 3 });
-for (let row = 0; row < 12; row++) builder.addRow({ features: [[row % 8, 1]], labels: [row % 3] });
-const data: TrainingData = {
-  train: builder.finish(allocateShared),
-  evaluation: null,
-  evaluatedOn: null,
-  testFile: null,
-  labels: 3,
-  labelNames: null,
-  format: "xc",
-  labelValues: "ids",
-  notices: [],
-};
 
 const planned = (values: Partial<TrainConfig>) =>
   planRun(

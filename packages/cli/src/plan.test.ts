@@ -1,25 +1,10 @@
-import { allocateShared, createDatasetBuilder } from "@heterosgd/sparse";
 import { expect, test } from "vitest";
+import { data } from "../test/tiny-data.js";
 import { planLines } from "./commands/train-plan.js";
 import { decide } from "./config/complete.js";
 import { algorithmNames } from "./config/own-options.js";
 import { trainSchema, type TrainConfig } from "./config/schema.js";
-import type { TrainingData } from "./data.js";
 import { checkEarly, devicesFor, planRun } from "./plan.js";
-
-const builder = createDatasetBuilder({ features: 8, labels: 3 });
-for (let row = 0; row < 12; row++) builder.addRow({ features: [[row % 8, 1]], labels: [row % 3] });
-const data: TrainingData = {
-  train: builder.finish(allocateShared),
-  evaluation: null,
-  evaluatedOn: null,
-  testFile: null,
-  labels: 3,
-  labelNames: null,
-  format: "xc",
-  labelValues: "ids",
-  notices: [],
-};
 
 const decided = (values: Partial<TrainConfig> & Readonly<Record<string, unknown>>) =>
   decide(trainSchema.parse({ train: "t", devices: "2*cpu", hidden: [4], ...values }));

@@ -1,11 +1,6 @@
 /** From a configuration and data to everything that a run needs. */
 import { availableParallelism } from "node:os";
-import {
-  describeShape,
-  optimizerStateArrays,
-  parameterLayout,
-  type ModelShape,
-} from "@heterosgd/model";
+import { describeShape, parameterLayout, type ModelShape } from "@heterosgd/model";
 import {
   chooseKernels,
   defaultDevices,
@@ -22,7 +17,6 @@ import {
   type TrainOptions,
 } from "@heterosgd/trainer";
 import { createPolicy } from "./algorithms.js";
-import { checkpointNeed, type CheckpointNeed } from "./checkpoint-need.js";
 import type { DecidedConfig } from "./config/complete.js";
 import { identityOf } from "./config/resumed.js";
 import type { TrainingData } from "./data.js";
@@ -46,7 +40,11 @@ export interface Plan {
   readonly memory: MemoryEstimate;
 }
 
-export interface PlannedCheckpoints extends CheckpointNeed {
+export interface PlannedCheckpoints {
+  /** Bytes of one on the disk, label names and the like left out. */
+  readonly each: number;
+  /** Of as many as there may be at once: those that are kept, the best one, one being written. */
+  readonly disk: number;
   /** Between those that are due by time. */
   readonly everySeconds: number | null;
   readonly keep: number;
@@ -180,10 +178,9 @@ export function planRun(
     minDevices: config.minDevices,
     deviceRetries: config.deviceRetries,
   };
-  const checkpoints = planCheckpoints(config, options, data.labelNames);
   const memory = estimateMemory({
     ...options,
-    savesCheckpoints: checkpoints !== null,
+    savesCheckpoints: config.checkpointEvery !== "never",
     isSimulated: simulation !== null,
   });
   const kernels = chooseKernels(devices, config);
@@ -194,34 +191,24 @@ export function planRun(
     parameters: layout.parameterCount,
     kernels,
     options,
-    checkpoints,
+    checkpoints: planCheckpoints(config, memory.checkpoints, data.labelNames),
     simulation,
     memory,
   };
 }
 
+/** @param each - bytes of the models of one, which are copied before they are written. */
 function planCheckpoints(
   config: DecidedConfig,
-  { policy, devices, train, shape, rule }: Plan["options"],
+  each: number,
   labelNames: readonly string[] | null,
 ): PlannedCheckpoints | null {
   const { checkpointEvery: when, keep } = config;
   if (when === "never") return null;
   const isTime = typeof when === "string" && when !== "epoch" && when !== "merge";
-  const { length, parameterCount } = parameterLayout(shape);
-  const parameterBytes = length * Float32Array.BYTES_PER_ELEMENT;
-  const { maxBatchRows } = policy;
-  const need = checkpointNeed({
-    policy,
-    devices: devices.map(({ role, threads }, id) => ({ id, role, threads, maxBatchRows })),
-    rows: train.rows,
-    parameters: parameterCount,
-    parameterBytes,
-    modelBytes: parameterBytes * (1 + optimizerStateArrays(rule)),
-    keep,
-  });
   return {
-    ...need,
+    each,
+    disk: each * (keep + 2),
     everySeconds: isTime ? parseDuration(when) : null,
     keep,
     configuration: { ...identityOf(config), labelNames },

@@ -1,1 +1,2 @@
+export * from "./files/file-bytes.js";
 export * from "./files/model-file.js";

@@ -21,7 +21,6 @@ export {
 export type { KernelsDescription } from "./device/device-kernels.js";
 export { estimateMemory, type EstimateOptions, type MemoryEstimate } from "./run/memory.js";
 export { collectGarbage, processMemory, type ProcessMemory } from "./run/memory-process.js";
-export { rehearse, type Rehearsal, type RehearsalOptions } from "./run/memory-rehearsal.js";
 export { evaluateModel, type EvaluateModelOptions } from "./run/evaluate-model.js";
 export {
   createPredictor,

@@ -3,18 +3,11 @@ import { algorithms } from "@heterosgd/scheduler";
 import { expect } from "vitest";
 import { replay, train, type RunEvent, type TrainOptions, type TrainResult } from "../src/index.js";
 import { smallPolicy } from "./small-algorithms.js";
-import { devicesOf, ofPolicy } from "./small-run.js";
+import { devicesOf, ofPolicy, shape } from "./small-run.js";
 import { syntheticRows } from "./synthetic.js";
 
 export const ROWS = 300;
 const EPOCHS = 3;
-const shape = {
-  features: 40,
-  hidden: [16],
-  labels: 10,
-  activation: "relu",
-  loss: "softmax",
-} as const;
 const rows = syntheticRows(ROWS);
 const evaluation = syntheticRows(60, { seed: 2 });
 

@@ -12,18 +12,11 @@ import {
   type TrainOptions,
 } from "../src/index.js";
 import { mortalWorker, type Fate } from "./mortal.js";
-import { devicesOf, ofPolicy } from "./small-run.js";
+import { devicesOf, ofPolicy, shape } from "./small-run.js";
 import { syntheticRows } from "./synthetic.js";
 
 const ROWS = 400;
 const EPOCHS = 3;
-const shape = {
-  features: 40,
-  hidden: [16],
-  labels: 10,
-  activation: "relu",
-  loss: "softmax",
-} as const;
 const rows = syntheticRows(ROWS);
 const evaluation = syntheticRows(100, { seed: 2 });
 

@@ -11,29 +11,18 @@ import {
   replay,
   simulate,
   type Checkpoint,
-  type Profile,
   type ProfileDevice,
   type RunEvent,
   type SimulateOptions,
 } from "../src/index.js";
+import { keepAll, openAll } from "./all-checkpoints.js";
 import { temporaryFolder } from "./random-checkpoint.js";
 import { names, raceFree, smallPolicy } from "./small-algorithms.js";
+import { profile } from "./small-profile.js";
 import { devicesOf, ofPolicy, options } from "./small-run.js";
 
 const ROWS = 1000;
 const EPOCHS = 3;
-
-const profile: Profile = {
-  name: "test",
-  description: "Devices for tests.",
-  measured: false,
-  link: { latency: 1e-4, bandwidth: 1e8 },
-  kinds: {
-    gpu: { fixed: 1e-3, perRow: 1e-4, perNonZero: 1e-5, jitter: 0.1 },
-    acc: { fixed: 4e-3, perRow: 4e-4, perNonZero: 1e-6, jitter: 0.1, role: "accelerator" },
-  },
-  devices: [{ kind: "gpu" }],
-};
 
 const parsed = (text: string) => parseSimulatedDevices(text, profile);
 const isMixed = (name: string) => name.includes("hogbatch");
@@ -74,22 +63,11 @@ async function run(
     devices: pair(name),
     policy: smallPolicy(name, { epochs: EPOCHS, ...policyOptions }),
     onEvent: (event) => events.push(event),
-    checkpoints: {
-      folder: path,
-      keep: 1000,
-      position: () => Promise.resolve({ bytes: 0, lines: events.length }),
-      ...(everySeconds === undefined ? {} : { everySeconds }),
-    },
+    checkpoints: keepAll(path, events, everySeconds),
     ...others,
   });
-  const { checkpoints, unusable } = await listCheckpoints(path);
-  expect(unusable).toEqual([]);
-  return {
-    events,
-    parameters,
-    seconds,
-    checkpoints: await Promise.all(checkpoints.map((each) => openCheckpoint(each.path))),
-  };
+  const checkpoints = await openAll(path, { listCheckpoints, openCheckpoint });
+  return { events, parameters, seconds, checkpoints };
 }
 
 /** The parameters that a replay of all parts of a run ends with; none where races decide them. */

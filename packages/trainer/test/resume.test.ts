@@ -6,6 +6,7 @@ import type { RunOptions } from "@heterosgd/scheduler";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseDevices } from "../src/device/device-spec.js";
 import type { Checkpoint, RunEvent, TrainOptions, TrainResult } from "../src/index.js";
+import { keepAll, openAll } from "./all-checkpoints.js";
 import { builtTrainer } from "./built.js";
 import { mortalWorker } from "./mortal.js";
 import { temporaryFolder } from "./random-checkpoint.js";
@@ -37,19 +38,12 @@ async function run(
   const result = await train(
     options({
       onEvent: (event) => events.push(event),
-      checkpoints: {
-        folder: path,
-        keep: 1000,
-        position: () => Promise.resolve({ bytes: 0, lines: events.length }),
-        ...(everySeconds === undefined ? {} : { everySeconds }),
-      },
+      checkpoints: keepAll(path, events, everySeconds),
       ...changes,
     }),
   );
-  const { checkpoints, unusable } = await listCheckpoints(path);
-  expect(unusable).toEqual([]);
-  const opened = await Promise.all(checkpoints.map((each) => openCheckpoint(each.path)));
-  return { result, events, checkpoints: opened };
+  const checkpoints = await openAll(path, { listCheckpoints, openCheckpoint });
+  return { result, events, checkpoints };
 }
 
 /** What was reported, apart from times. */

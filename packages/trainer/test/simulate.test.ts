@@ -9,28 +9,15 @@ import {
   replay,
   salvageOf,
   simulate,
-  type Profile,
   type RunEvent,
   type SimulateOptions,
 } from "../src/index.js";
 import { names, raceFree, smallPolicy } from "./small-algorithms.js";
+import { profile } from "./small-profile.js";
 import { evaluation, ofPolicy, devicesOf, options, shape } from "./small-run.js";
 
 const ROWS = 1000;
 const EPOCHS = 3;
-
-const profile: Profile = {
-  name: "test",
-  description: "Devices for tests.",
-  measured: false,
-  link: { latency: 1e-4, bandwidth: 1e8 },
-  kinds: {
-    gpu: { fixed: 1e-3, perRow: 1e-4, perNonZero: 1e-5, jitter: 0.1 },
-    acc: { fixed: 4e-3, perRow: 4e-4, perNonZero: 1e-6, jitter: 0.1, role: "accelerator" },
-    exact: { fixed: 1, perRow: 0, perNonZero: 0 },
-  },
-  devices: [{ kind: "gpu" }, { kind: "gpu", speed: 0.5 }],
-};
 
 const devicesFor = (name: string, incidents = false) => {
   const isMixed = name.includes("hogbatch");

@@ -5,7 +5,7 @@ import { createRandom, type Random } from "@heterosgd/sparse";
 import { algorithmNames, epochsOf } from "./algorithm-runs.js";
 import { checkpointProblems, messageOf, readFinished, sameModel } from "./checks.js";
 import type { PhaseTimes, Reference } from "./references.js";
-import { outcomeOf, phases, type Outcome, type Scenario } from "./scenario.js";
+import { outcomeOf, phases, watchedPhases, type Outcome, type Scenario } from "./scenario.js";
 import { preloading, runTrain, takeMark } from "./train-process.js";
 import type { Workplace } from "./workplace.js";
 
@@ -91,6 +91,7 @@ async function killOnce(args: readonly string[], aim: Aim): Promise<string> {
             folder,
             signal,
             environment: preloading("kill-process", {
+              phases: watchedPhases,
               phase,
               entry: 1 + Math.floor(share * entered),
               delayMs: (random.nextFloat() * ms) / Math.max(1, entered) / (1 + attempt),

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { epochsOf } from "./algorithm-runs.js";
 import { readFinished, sameModel } from "./checks.js";
+import { watchedPhases } from "./scenario.js";
 import type { Workplace } from "./workplace.js";
 import { preloading, runTrain, takeMark } from "./train-process.js";
 
@@ -37,7 +38,7 @@ export async function makeReference(
     const run = join(own, name);
     const mark = join(own, "mark.json");
     const args = workplace.trainArguments(algorithm, devices, run);
-    const environment = preloading("kill-process", { phase: null, mark });
+    const environment = preloading("kill-process", { phases: watchedPhases, phase: null, mark });
     const { code, stderr, seconds } = await runTrain(args, { folder: own, environment, signal });
     if (code !== 0)
       throw new Error(`heterosgd train ${args.join(" ")} failed (${code}): ${stderr}`);

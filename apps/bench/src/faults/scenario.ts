@@ -25,8 +25,8 @@ export const deviceEnds = [
   "NaN",
 ] as const;
 
-/** Phases in which processes are killed; `anywhere`: by the clock alone, with nothing preloaded. */
-export const phases = [
+/** Phases of a process that `hooks/kill-process.mjs` tells apart. */
+export const watchedPhases = [
   "loading",
   "opening",
   "resuming",
@@ -35,8 +35,10 @@ export const phases = [
   "evaluating",
   "writing",
   "finishing",
-  "anywhere",
 ] as const;
+
+/** Phases in which processes are killed; `anywhere`: by the clock alone, with nothing preloaded. */
+export const phases = [...watchedPhases, "anywhere"] as const;
 
 export const diskFaults = ["full", "read-only"] as const;
 

@@ -6,6 +6,7 @@ import { ModelError } from "../errors.js";
 import { sharedFloat32 } from "../kernels/plain/arrays.js";
 import { parameterLayout, type ParameterLayout, type TensorView } from "../network/layout.js";
 import type { ModelShape } from "../network/shape.js";
+import { readAll, syncFolder, writeAll } from "./file-bytes.js";
 import { formatHeader, maxHeaderBytes, mostNotes, packTensors, parseHeader } from "./header.js";
 
 /** What a model file holds. */
@@ -29,9 +30,6 @@ export interface LoadModelOptions {
   /** Makes the array for the parameters. Default: in shared memory. */
   readonly allocate?: (length: number) => Float32Array;
 }
-
-/** Bytes to a single read or write: well below the 2 GiB that the system takes at once. */
-const chunkBytes = 2 ** 26;
 
 /**
  * Writes a model in the safetensors format, atomically: into a file beside it, which is flushed to
@@ -125,7 +123,7 @@ async function readModel(
     throw new ModelError("MODEL_TRUNCATED", what);
   }
   const length = new Uint8Array(8);
-  await readAll(file, length, 0);
+  await readWhole(file, length, 0);
   const headerBytes = Number(new DataView(length.buffer).getBigUint64(0, true));
   if (length[0] === 0x1f && length[1] === 0x8b) {
     throw new ModelError("MODEL_FORMAT", "it is gzip, not a model; name a .safetensors file");
@@ -139,12 +137,12 @@ async function readModel(
     throw new ModelError("MODEL_TRUNCATED", what);
   }
   const header = new Uint8Array(headerBytes);
-  await readAll(file, header, 8);
+  await readWhole(file, header, 8);
   const { layout, tensors, labelNames, info } = parseHeader(header, size - dataStart);
 
   const parameters = allocate(layout.length);
   for (const { tensor, begin } of tensors) {
-    await readAll(file, bytesOf(parameters, tensor), dataStart + begin);
+    await readWhole(file, bytesOf(parameters, tensor), dataStart + begin);
     requireFinite(parameters, tensor);
   }
   return { shape: layout.shape, layout, parameters, info, ...(labelNames && { labelNames }) };
@@ -172,22 +170,9 @@ async function withFile<T>(
   }
 }
 
-async function readAll(file: FileHandle, target: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < target.length;) {
-    const count = Math.min(chunkBytes, target.length - done);
-    const { bytesRead } = await file.read(target, done, count, position + done);
-    if (bytesRead === 0) {
-      throw new ModelError("MODEL_TRUNCATED", "the file became shorter while it was read");
-    }
-    done += bytesRead;
-  }
-}
-
-async function writeAll(file: FileHandle, source: Uint8Array): Promise<void> {
-  for (let done = 0; done < source.length;) {
-    const count = Math.min(chunkBytes, source.length - done);
-    done += (await file.write(source, done, count)).bytesWritten;
-  }
+async function readWhole(file: FileHandle, target: Uint8Array, position: number): Promise<void> {
+  if (await readAll(file, target, position)) return;
+  throw new ModelError("MODEL_TRUNCATED", "the file became shorter while it was read");
 }
 
 /**
@@ -197,13 +182,6 @@ async function writeAll(file: FileHandle, source: Uint8Array): Promise<void> {
 function bytesOf(flat: Float32Array, { offset, length }: TensorView): Uint8Array {
   const size = Float32Array.BYTES_PER_ELEMENT;
   return new Uint8Array(flat.buffer, flat.byteOffset + offset * size, length * size);
-}
-
-/**
- * Makes a rename durable. Not every system can flush a folder, and the file itself is safe without.
- */
-async function syncFolder(path: string): Promise<void> {
-  await withFile(path, "r", (folder) => folder.sync()).catch(() => undefined);
 }
 
 function messageOf(error: unknown): string {

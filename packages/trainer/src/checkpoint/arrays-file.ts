@@ -2,12 +2,10 @@
  * Flat arrays in the safetensors format, one after another in an order that both sides know. So the
  * header is known before the file is read, byte for byte, and nothing of it needs to be believed.
  */
-import { open, type FileHandle } from "node:fs/promises";
+import { open } from "node:fs/promises";
+import { readAll, writeAll } from "@heterosgd/model/node";
 import { TrainerError } from "../errors.js";
 import type { ArrayName } from "./model-names.js";
-
-/** Bytes to a single read or write: well below the 2 GiB that the system takes at once. */
-const CHUNK_BYTES = 2 ** 26;
 
 /** Where the arrays lie in their file. */
 export interface ArraysLayout {
@@ -102,24 +100,6 @@ export async function readArrays(
 function requireFinite({ model }: ArrayName, array: Float32Array): void {
   if (array.every(Number.isFinite)) return;
   throw new TrainerError("CHECKPOINT_FORMAT", `an array of ${model} holds what is not finite`);
-}
-
-/** Whether there was as much to read. */
-async function readAll(file: FileHandle, target: Uint8Array, position: number): Promise<boolean> {
-  for (let done = 0; done < target.length;) {
-    const size = Math.min(CHUNK_BYTES, target.length - done);
-    const { bytesRead } = await file.read(target, done, size, position + done);
-    if (bytesRead === 0) return false;
-    done += bytesRead;
-  }
-  return true;
-}
-
-async function writeAll(file: FileHandle, source: Uint8Array): Promise<void> {
-  for (let done = 0; done < source.length;) {
-    const size = Math.min(CHUNK_BYTES, source.length - done);
-    done += (await file.write(source, done, size)).bytesWritten;
-  }
 }
 
 /** Little-endian, as is every machine that kernels run on. */

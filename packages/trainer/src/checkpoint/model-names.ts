@@ -1,10 +1,15 @@
 import type { ModelName } from "@heterosgd/scheduler";
 import type { ModelMemory } from "../device/api.js";
-import { ownerOf } from "../coordinator/model-table.js";
+import { ownerOf, stateArraysOf } from "../coordinator/model-table.js";
 import { matching, type Check } from "./checks.js";
 
 /** A model's arrays, as a snapshot or a device has them. */
 export type ModelArrays = Pick<ModelMemory, "parameters" | "state">;
+
+export function copyArrays(from: ModelArrays, into: ModelArrays): void {
+  into.parameters.set(from.parameters);
+  into.state.forEach((array, i) => array.set(from.state[i]!));
+}
 
 export const modelName: Check<ModelName> = matching(
   /^(?:global|previous|next|replica:\d{1,6}|gradient:\d{1,6}:[01])$/,
@@ -25,9 +30,9 @@ export interface ArrayName {
  */
 export function arraysOf(names: readonly ModelName[], states: number): readonly ArrayName[] {
   return names.flatMap((model) => {
-    const own = model.startsWith("gradient:") ? 0 : states;
+    const length = stateArraysOf(model, states);
     const parameters = model === "global" ? [] : [{ model, state: null }];
-    return [...parameters, ...Array.from({ length: own }, (_, state) => ({ model, state }))];
+    return [...parameters, ...Array.from({ length }, (_, state) => ({ model, state }))];
   });
 }
 

@@ -94,7 +94,7 @@ export interface CheckpointRecord {
 const MOST_ELEMENTS = 2 ** 44;
 /** They are counted in 32 bits. */
 const MOST_UPDATES = 2 ** 31 - 1;
-const MOST_DEVICES = 100_000;
+export const MOST_DEVICES = 100_000;
 const MOST_MODELS = 1000;
 
 const perCutoff = listOf(finite, 100);
@@ -137,6 +137,11 @@ const metricsCheck: Check<Metrics> = (value, at) => {
   return metrics;
 };
 
+export const infoCheck: Check<DeviceInfo> = members(
+  { id: count(), maxBatchRows: size },
+  { threads: size, role: oneOf("host", "accelerator") },
+);
+
 const deviceCheck: Check<CheckpointDevice> = members({
   spec: text(1000),
   runs: members({
@@ -145,10 +150,7 @@ const deviceCheck: Check<CheckpointDevice> = members({
     threads: size,
     bf16: boolean,
   }),
-  info: members(
-    { id: count(), maxBatchRows: size },
-    { threads: size, role: oneOf("host", "accelerator") },
-  ),
+  info: infoCheck,
   isThere: boolean,
 });
 

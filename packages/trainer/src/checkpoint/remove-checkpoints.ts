@@ -1,6 +1,7 @@
 /** What is removed: old checkpoints, those of a future that did not come to be, and leftovers. */
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { syncFolder } from "@heterosgd/model/node";
 import { codeOf } from "../run/make-folders.js";
 import { listCheckpoints, ranked } from "./list-checkpoints.js";
 import { doneFile } from "./manifest.js";
@@ -11,7 +12,6 @@ import {
   namesIn,
   parseFolderName,
   stepFolders,
-  syncFolder,
 } from "./step-folders.js";
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { codeOf } from "../run/make-folders.js";
 
 /** Which checkpoint a folder holds: `step-N`, and `step-N-2` and so on for others at that step. */
@@ -49,12 +49,4 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
   });
-}
-
-/** Makes what was renamed or removed in a folder last. Not every system can flush a folder. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r").catch(() => null);
-  if (folder === null) return;
-  await folder.sync().catch(() => undefined);
-  await folder.close();
 }

@@ -5,7 +5,7 @@
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { optimizerStateArrays, parameterLayout } from "@heterosgd/model";
-import { saveModel } from "@heterosgd/model/node";
+import { saveModel, syncFolder } from "@heterosgd/model/node";
 import type { ModelName } from "@heterosgd/scheduler";
 import { TrainerError } from "../errors.js";
 import { allFinite } from "../run/finite.js";
@@ -15,7 +15,7 @@ import { sumOfFile } from "./fingerprint.js";
 import { checkpointFiles, doneFile, formatManifest, type FileSum } from "./manifest.js";
 import { arrayOf, arraysOf, byFile, type ModelArrays } from "./model-names.js";
 import { checkRecord, type CheckpointRecord } from "./record.js";
-import { folderName, namesIn, stepFolders, syncFolder, temporaryName } from "./step-folders.js";
+import { folderName, namesIn, stepFolders, temporaryName } from "./step-folders.js";
 
 export interface CheckpointContents {
   readonly record: CheckpointRecord;

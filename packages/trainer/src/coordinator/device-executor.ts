@@ -17,8 +17,8 @@ import {
   type StepCommand,
 } from "@heterosgd/scheduler";
 import { createBlendJournal } from "../device/blend-shard.js";
-import type { BlendCall, DeviceUsage, ModelMemory } from "../device/api.js";
-import type { SupervisedDevice } from "../device/supervisor.js";
+import type { DeviceUsage, ModelMemory } from "../device/api.js";
+import type { DeviceCall, SupervisedDevice } from "../device/supervisor.js";
 import type { TrainerError } from "../errors.js";
 import { deviceCallOf, mostUpdates } from "./device-call-of.js";
 import { createDeviceCalls, type Loss } from "./device-calls.js";
@@ -160,36 +160,45 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     };
   }
 
-  function blend(command: BlendCommand, letGo: () => void): void {
+  /** Has each device do a part of all elements; another does it whose device is lost. */
+  function inSlices(taskOf: (slice: Slice) => DeviceCall<DeviceUsage>, onDone: () => void): void {
     const shards = calls.living();
     let unfinished = shards.length;
-    const call = callOf.blend(command);
-    const updates = mostUpdates(models, command.stateTerms);
-    const give = (id: DeviceId, shard: Pick<BlendCall, "start" | "end" | "journal">): void =>
+    const give = (id: DeviceId, task: DeviceCall<DeviceUsage>): void =>
       calls.send(id, {
-        work: async (device) => replies[id]!.usage(await device.blend({ ...call, ...shard })),
+        work: async (device) => replies[id]!.usage(await task(device)),
         answer(spent) {
           usage[id] = spent;
           unfinished--;
-          if (unfinished === 0) finish();
+          if (unfinished === 0) onDone();
         },
-        // Nobody changes the terms meanwhile, or the journal says how far the shard has come.
-        lost() {
-          const [other] = calls.living();
-          if (other !== undefined) give(other, shard);
-        },
+        lost: () => shareOut(() => give(calls.living()[0]!, task)),
       });
-    const finish = () => {
-      letGo();
-      if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
-      const owner = ownerOf(command.target);
-      if (owner !== null) calls.send(owner, { work: (device) => device.refresh(call.target) });
-      events.push({ type: "blended", id: command.id });
-    };
-    const inPlace = [...call.terms, ...call.stateTerms].some(({ model }) => model === call.target);
-    shards.forEach((id, i) => {
-      const slice = sliceFor(i, shards.length, options.modelLength);
-      give(id, { ...slice, journal: inPlace ? createBlendJournal() : null });
+    shards.forEach((id, i) => give(id, taskOf(sliceFor(i, shards.length, options.modelLength))));
+  }
+
+  /** Blends as soon as there is a device; until it is done nobody gets the memory. */
+  function blend(command: BlendCommand): void {
+    const read = [...command.terms, ...command.stateTerms].map(({ model }) => model);
+    const letGo = lostModels.hold([command.target, ...read]);
+    shareOut(() => {
+      const call = callOf.blend(command);
+      const updates = mostUpdates(models, command.stateTerms);
+      const inPlace = [...call.terms, ...call.stateTerms].some(
+        ({ model }) => model === call.target,
+      );
+      const finish = () => {
+        letGo();
+        if (command.stateTerms.length > 0) models.slots[call.target]!.updates[0] = updates;
+        const owner = ownerOf(command.target);
+        if (owner !== null) calls.send(owner, { work: (device) => device.refresh(call.target) });
+        events.push({ type: "blended", id: command.id });
+      };
+      inSlices((slice) => {
+        // Nobody changes the terms meanwhile, or the journal says how far the slice has come.
+        const journal = inPlace ? createBlendJournal() : null;
+        return (device) => device.blend({ ...call, ...slice, journal });
+      }, finish);
     });
   }
 
@@ -199,34 +208,13 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     if (into === null) return events.push({ type: "checkpointed" });
     const copies = names.map((name, i) => ({ model: models.slot(name), into: into[i]! }));
     const letGo = lostModels.hold(names);
-    shareOut(() => {
-      const shards = calls.living();
-      let unfinished = shards.length;
-      const give = (id: DeviceId, slice: Slice): void =>
-        calls.send(id, {
-          work: async (device) => replies[id]!.usage(await device.copy({ copies, ...slice })),
-          answer(spent) {
-            usage[id] = spent;
-            unfinished--;
-            if (unfinished > 0) return;
-            letGo();
-            void snapshots.taken(
-              names.map((name) => models.memory(name).updates[0]!),
-              null,
-            );
-            events.push({ type: "checkpointed" });
-          },
-          lost: () => shareOut(() => give(calls.living()[0]!, slice)),
-        });
-      shards.forEach((id, i) => give(id, sliceFor(i, shards.length, options.modelLength)));
-    });
-  }
-
-  /** Blends as soon as there is a device; until it is done nobody gets the memory. */
-  function blendHeld(command: BlendCommand): void {
-    const read = [...command.terms, ...command.stateTerms].map(({ model }) => model);
-    const letGo = lostModels.hold([command.target, ...read]);
-    shareOut(() => blend(command, letGo));
+    const finish = () => {
+      letGo();
+      const updates = names.map((name) => models.memory(name).updates[0]!);
+      void snapshots.taken(updates, null);
+      events.push({ type: "checkpointed" });
+    };
+    shareOut(() => inSlices((slice) => (device) => device.copy({ copies, ...slice }), finish));
   }
 
   function evaluate({ id }: EvaluateCommand): void {
@@ -293,7 +281,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
         });
       }
       case "blend":
-        return blendHeld(command);
+        return blend(command);
       case "rotate":
         return models.rotate(command.names);
       case "evaluate":

@@ -53,6 +53,11 @@ export function createModelTable(models: ReadonlyMap<ModelName, ModelMemory>): M
   };
 }
 
+/** How many of the optimiser's state arrays a model has: all `states`, but an accumulator none. */
+export function stateArraysOf(model: ModelName, states: number): number {
+  return model.startsWith("gradient:") ? 0 : states;
+}
+
 /** The device that a model belongs to, null if it is everybody's. */
 export function ownerOf(model: ModelName): DeviceId | null {
   const [, device] = model.split(":");

@@ -5,6 +5,7 @@ import { fingerprintConfiguration } from "../checkpoint/fingerprint.js";
 import type { ModelArrays } from "../checkpoint/model-names.js";
 import type { CheckpointRecord, EventsPosition } from "../checkpoint/record.js";
 import type { CheckpointWriterApi, WriteReply, WriterSetup } from "../checkpoint/writer-api.js";
+import { stateArraysOf } from "../coordinator/model-table.js";
 import type { Snapshots } from "../coordinator/snapshots.js";
 import { TrainerError } from "../errors.js";
 import type { TrainOptions } from "./train.js";
@@ -110,7 +111,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     return models.map((name) => {
       const found = pool.get(name) ?? {
         parameters: array(),
-        state: Array.from({ length: name.startsWith("gradient:") ? 0 : states }, array),
+        state: Array.from({ length: stateArraysOf(name, states) }, array),
       };
       pool.set(name, found);
       return found;

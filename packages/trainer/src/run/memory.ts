@@ -1,5 +1,6 @@
 import { networkBytes, optimizerStateArrays, parameterLayout } from "@heterosgd/model";
 import type { DeviceId, ModelName } from "@heterosgd/scheduler";
+import { stateArraysOf } from "../coordinator/model-table.js";
 import { deviceKernelsBytes, type KernelsDescription } from "../device/device-kernels.js";
 import { chooseKernels } from "./choose-kernels.js";
 import { batchLimits, bufferRows } from "./batch-limits.js";
@@ -93,8 +94,8 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
   });
 
   const arrayBytes = layout.length * 4;
-  const arrays = 1 + optimizerStateArrays(rule);
-  const arraysOf = (name: ModelName) => (name.startsWith("gradient:") ? 1 : arrays);
+  const states = optimizerStateArrays(rule);
+  const arraysOf = (name: ModelName) => 1 + stateArraysOf(name, states);
   const inKernels = kernelArrayBytes(arrayBytes, kernels);
   const modelBytes = (belongs: (name: ModelName) => boolean) =>
     names.filter(belongs).reduce((bytes, name) => bytes + inKernels * arraysOf(name), 0);
@@ -127,7 +128,7 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
     checkpoints: savesCheckpoints
       ? saved.reduce((bytes, name) => bytes + arrayBytes * arraysOf(name), 0)
       : 0,
-    simulation: isSimulated ? arrayBytes * (changing * arrays + 1) : 0,
+    simulation: isSimulated ? arrayBytes * (changing * (1 + states) + 1) : 0,
     heap: HEAP_BYTES,
   };
   const training = devices.reduce(

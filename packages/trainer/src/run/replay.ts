@@ -7,6 +7,7 @@
  */
 import { parameterLayout } from "@heterosgd/model";
 import type { DeviceInfo, ModelName, PolicyEvent, Transition } from "@heterosgd/scheduler";
+import { copyArrays } from "../checkpoint/model-names.js";
 import { coordinate } from "../coordinator/coordinate.js";
 import { openHosts } from "../coordinator/open-hosts.js";
 import { createPermutations } from "../coordinator/permutations.js";
@@ -146,12 +147,11 @@ async function replayPart(
       return { transition: policy.start(setup), present: ids(early) };
     }
     const { state } = snapshot;
-    for (const [name, { parameters, state: arrays, updates }] of snapshot.models) {
+    for (const [name, saved] of snapshot.models) {
       if (!names.includes(name) || (ownerOf(name) !== null && !resume.exact)) continue;
       const memory = models.memory(name);
-      memory.parameters.set(parameters);
-      memory.state.forEach((array, i) => array.set(arrays[i]!));
-      memory.updates.set(updates);
+      copyArrays(saved, memory);
+      memory.updates.set(saved.updates);
     }
     return resume.exact
       ? { transition: policy.resume(state, null), present: ids(policy.devices(state)) }

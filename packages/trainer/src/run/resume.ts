@@ -4,6 +4,7 @@ import { parameterLayout } from "@heterosgd/model";
 import type { DeviceInfo, ModelName, Transition } from "@heterosgd/scheduler";
 import { differences, fingerprintConfiguration, fingerprintOf } from "../checkpoint/fingerprint.js";
 import type { Checkpoint } from "../checkpoint/open-checkpoint.js";
+import { copyArrays } from "../checkpoint/model-names.js";
 import type { CheckpointRecord } from "../checkpoint/record.js";
 import { ownerOf, type ModelTable } from "../coordinator/model-table.js";
 import { TrainerError } from "../errors.js";
@@ -103,13 +104,23 @@ function differencesOf(record: CheckpointRecord, run: SameRun): readonly string[
   compare("the network", shape, { ...run.shape, hidden: [...run.shape.hidden] });
   compare(`the optimiser (${optimizer?.name ?? "sgd"} there)`, optimizer, run.rule);
   compare(`the seed (${seed} there)`, seed, run.seed);
-  compare("the training data", fingerprints.train, fingerprintOf(run.train.buffer));
-  const evaluation = run.evaluation && fingerprintOf(run.evaluation.buffer);
+  compare("the training data", fingerprints.train, sumOf(run.train.buffer));
+  const evaluation = run.evaluation && sumOf(run.evaluation.buffer);
   compare("the evaluation data", fingerprints.evaluation, evaluation);
   const configuration = run.checkpoints?.configuration;
   if (configuration === undefined) return different;
   const now = fingerprintConfiguration(configuration);
   return [...different, ...differences(fingerprints.configuration, now)];
+}
+
+/** Whoever asks before the run begins has it summed up once. */
+const sums = new WeakMap<SharedArrayBuffer, string>();
+
+/** The fingerprint of a data set, whose buffer nobody changes. */
+function sumOf(buffer: SharedArrayBuffer): string {
+  const sum = sums.get(buffer) ?? fingerprintOf(buffer);
+  sums.set(buffer, sum);
+  return sum;
 }
 
 /** The policy's state, which it has checked. @throws TrainerError CHECKPOINT_FORMAT */
@@ -151,8 +162,7 @@ export async function loadModels(
   if (!names.includes("previous") || filled.includes("previous")) return filled;
   // Without momentum until now: a model that has not moved has none.
   const [global, previous] = [models.memory("global"), models.memory("previous")];
-  previous.parameters.set(global.parameters);
-  previous.state.forEach((array, i) => array.set(global.state[i]!));
+  copyArrays(global, previous);
   previous.updates[0] = global.updates[0]!;
   return filled;
 }

@@ -79,7 +79,8 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
       : resumptionOf(options.resume, options, (record, counted) => {
           const devices = devicesAt(0, named);
           const key = simulationKey(profile, devices, options.countEvaluation ?? false);
-          return isSameSimulation(record, key, recordsOf(devices, options), counted);
+          const records = recordsOf(devices, kernelsFor(devices, options), options);
+          return isSameSimulation(record, key, records, counted);
         });
   const state = resumption?.exact ? checkSimulationState(resumption.record.executor) : null;
   const earlier = earlierPart(resumption);
@@ -90,7 +91,8 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
     throw new TrainerError("NO_DEVICES", `no device is there ${when}`);
   }
   const chosen = kernelsFor(devices, options);
-  const infos = recordsOf(devices, options).map(({ info }) => info);
+  const records = recordsOf(devices, chosen, options);
+  const infos = records.map(({ info }) => info);
   const modelNames = policy.models(infos);
   const open = await openHosts({
     kernels: chosen.devices,
@@ -111,7 +113,7 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
   );
   try {
     if (resumption !== null) await loadModels(resumption, open.models, modelNames);
-    const run = { open, chosen, devices, names, infos, tally, stop, resumption, state, now };
+    const run = { open, chosen, devices, records, names, tally, stop, resumption, state, now };
     return await simulateOn(run, options);
   } catch (error) {
     keepSalvage(error, open.models.memory("global").parameters.slice(), tally, earlier);
@@ -144,9 +146,9 @@ function kernelsFor(devices: readonly unknown[], options: KernelsOptions): Chose
 /** The devices as a checkpoint records them at the start. */
 function recordsOf(
   devices: readonly ProfileDevice[],
-  options: Pick<SimulateOptions, "profile" | "policy" | "kernels" | "bf16">,
+  chosen: ChosenKernels,
+  options: Pick<SimulateOptions, "profile" | "policy">,
 ): readonly CheckpointDevice[] {
-  const chosen = kernelsFor(devices, options);
   return devices.map((device, id) => ({
     spec: formatSimulatedDevice(device),
     runs: chosen.devices[id]!,
@@ -179,8 +181,9 @@ interface Run {
   readonly open: OpenHosts;
   readonly chosen: ChosenKernels;
   readonly devices: readonly ProfileDevice[];
+  /** As a checkpoint records them at the start. */
+  readonly records: readonly CheckpointDevice[];
   readonly names: readonly string[];
-  readonly infos: readonly DeviceInfo[];
   readonly tally: Tally;
   readonly stop: StopWatch;
   readonly resumption: Resumption | null;
@@ -191,11 +194,12 @@ interface Run {
 }
 
 async function simulateOn(
-  { open, chosen, devices, names, infos, tally, stop, resumption, state, now }: Run,
+  { open, chosen, devices, records, names, tally, stop, resumption, state, now }: Run,
   options: SimulateOptions,
 ): Promise<TrainResult> {
   const { train, evaluation, shape, policy, seed, profile, countEvaluation = false } = options;
   const layout = parameterLayout(shape);
+  const infos = records.map(({ info }) => info);
   const clock = createClock(now);
   // Which memory is the global model changes from merge to merge.
   const global = () => open.models.memory("global");
@@ -214,7 +218,7 @@ async function simulateOn(
     resumption,
     tally,
     stop,
-    devices: recordsOf(devices, options).map((device, id) => ({
+    devices: records.map((device, id) => ({
       ...device,
       isThere: state === null ? (devices[id]!.joins ?? 0) <= now : state.devices[id] === "there",
     })),

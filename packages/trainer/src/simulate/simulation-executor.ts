@@ -15,6 +15,7 @@ import {
   type PullCommand,
   type StepCommand,
 } from "@heterosgd/scheduler";
+import { copyArrays } from "../checkpoint/model-names.js";
 import { deviceCallOf, mostUpdates } from "../coordinator/device-call-of.js";
 import { divergence } from "../coordinator/divergence.js";
 import type { ExecutableCommand, Executor } from "../coordinator/executor.js";
@@ -227,11 +228,7 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
     deferred = waiting;
     atBarrier(clock, devices, async () => {
       await makeAll(names);
-      for (const [i, name] of names.entries()) {
-        const { parameters, state: arrays } = models.memory(name);
-        into[i]!.parameters.set(parameters);
-        into[i]!.state.forEach((array, k) => array.set(arrays[k]!));
-      }
+      for (const [i, name] of names.entries()) copyArrays(models.memory(name), into[i]!);
       const updates = names.map((name) => models.memory(name).updates[0]!);
       await snapshots.taken(updates, stateOf(pending));
       events.push({ type: "checkpointed" }, ...pending);

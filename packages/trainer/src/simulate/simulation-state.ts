@@ -13,7 +13,12 @@ import {
   type Check,
 } from "../checkpoint/checks.js";
 import { modelName } from "../checkpoint/model-names.js";
-import type { CheckpointDevice, CheckpointRecord } from "../checkpoint/record.js";
+import {
+  infoCheck,
+  MOST_DEVICES,
+  type CheckpointDevice,
+  type CheckpointRecord,
+} from "../checkpoint/record.js";
 import { ownerOf } from "../coordinator/model-table.js";
 import type { Profile, ProfileDevice } from "./profile.js";
 
@@ -43,13 +48,8 @@ export function simulationKey(
   return createHash("sha256").update(document).digest("hex");
 }
 
-const MOST_DEVICES = 100_000;
 const word = count(0, 2 ** 32 - 1);
 
-const infoCheck: Check<DeviceInfo> = members(
-  { id: count(), maxBatchRows: count(1) },
-  { threads: count(1), role: oneOf("host", "accelerator") },
-);
 const joined: Check<JoinedEvent> = members({ type: oneOf("joined"), device: infoCheck });
 const lost: Check<LostEvent> = members({
   type: oneOf("lost"),
