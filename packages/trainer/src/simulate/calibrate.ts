@@ -16,7 +16,7 @@ export interface CalibrateOptions extends Pick<
   "train" | "shape" | "rule" | "devices" | "kernels" | "bf16" | "workerUrl"
 > {
   readonly name: string;
-  /** Real seconds for each size of batch, twice. Default 0.7. */
+  /** Real seconds for each size of batch, four times. Default 0.4. */
   readonly seconds?: number;
   /** Sizes of batches that are tried. Default 4, 16, 64, 256. */
   readonly batches?: readonly number[];
@@ -39,8 +39,11 @@ interface Measured {
   readonly spreads: readonly (readonly [DeviceId, number])[];
 }
 
-/** Batches between two merges, each device's. */
-const STRETCH = 12;
+/**
+ * Batches between two merges, each device's. Were it always as many, what a batch takes could not be told
+ * from what a merge takes.
+ */
+const STRETCHES = [4, 24];
 
 /**
  * Trains on the lighter and on the heavier half of the rows, in batches of several sizes, and fits
@@ -50,21 +53,23 @@ const STRETCH = 12;
  * @throws TrainerError DATA_MISMATCH if that was too little to tell by; else as `train` does.
  */
 export async function calibrate(options: CalibrateOptions): Promise<Profile> {
-  const { train: rows, shape, rule, devices, batches = [4, 16, 64, 256] } = options;
+  const { train: rows, shape, rule, devices, batches: sizes = [4, 16, 64, 256] } = options;
   const measured: Measured[] = [];
   for (const half of halves(rows)) {
-    for (const batch of batches.filter((size) => size <= half.rows)) {
-      measured.push(await measure(options, half, batch));
+    for (const batch of sizes.filter((size) => size <= half.rows)) {
+      for (const batches of STRETCHES) measured.push(await measure(options, half, batch, batches));
     }
   }
   const fits = devices.map((_, id) => {
-    const own = measured.flatMap(({ stretches }) => stretches.filter((s) => s.device === id));
-    return nonNegativeFit(
-      own.map(({ seconds, batches: count, rows: trained, nonZeros }): Observation => ({
-        values: [count, trained, nonZeros, 1],
-        target: seconds,
-      })),
-    );
+    const observations = measured.flatMap(({ stretches }): Observation[] => {
+      const own = stretches.filter(({ device }) => device === id);
+      if (own.length === 0) return [];
+      // Relative errors of single ones would make the quick count for more than the slow.
+      const meanOf = (of: (stretch: Stretch) => number) => mean(own.map(of));
+      const counts = [meanOf((s) => s.batches), meanOf((s) => s.rows), meanOf((s) => s.nonZeros)];
+      return [{ values: [...counts, 1], target: meanOf((s) => s.seconds) }];
+    });
+    return nonNegativeFit(observations);
   });
   for (const [id, [fixed = 0, perRow = 0, perNonZero = 0]] of fits.entries()) {
     if (fixed + perRow + perNonZero > 0) continue;
@@ -75,7 +80,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Profile> {
   }
   // A device copies the merged model before its first batch, which is part of merging.
   const copying = Math.max(...fits.map((fit) => fit[3] ?? 0));
-  const merging = Math.max(1e-9, median(measured.flatMap(({ merges }) => merges)) + copying);
+  const merging = Math.max(1e-9, mean(measured.flatMap(({ merges }) => merges)) + copying);
   const bytes = parameterLayout(shape).length * 4 * (1 + optimizerStateArrays(rule));
   const spreadOf = (id: DeviceId) =>
     median(measured.flatMap(({ spreads }) => spreads.flatMap(([d, s]) => (d === id ? [s] : []))));
@@ -120,9 +125,10 @@ function halves(rows: Dataset<SharedArrayBuffer>): readonly Dataset<SharedArrayB
 
 /** Equal batches, whoever is free, as in a run. */
 async function measure(
-  { shape, rule, devices, kernels, bf16, workerUrl, seconds = 0.7 }: CalibrateOptions,
+  { shape, rule, devices, kernels, bf16, workerUrl, seconds = 0.4 }: CalibrateOptions,
   rows: Dataset<SharedArrayBuffer>,
   batch: number,
+  batches: number,
 ): Promise<Measured> {
   const events: RunEvent[] = [];
   await train({
@@ -141,7 +147,7 @@ async function measure(
       merge: uniformMerge(),
       batch: { max: batch },
       batchScaling: { rule: "off" },
-      megaBatchRows: STRETCH * batch * devices.length,
+      megaBatchRows: batches * batch * devices.length,
       evaluateEvery: "never",
     }),
     seed: 1,
@@ -191,6 +197,10 @@ function stretchesOf(events: readonly RunEvent[], batch: number, devices: number
 function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.round(part * (sorted.length - 1))] ?? 0;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
 const median = (values: readonly number[]) => quantile(values, 0.5);
