@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { builtInProfiles, checkProfile, type Profile } from "@heterosgd/trainer";
 import { profileNames } from "./config/default-profile.js";
 import { CliError } from "./errors.js";
+import { readSmallFile, whyUnreadable } from "./small-file.js";
 
 /**
  * The profile of that name, or in that file.
@@ -18,14 +18,9 @@ export async function readProfile(file: string): Promise<Profile> {
     });
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = await readSmallFile(file);
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const known: Readonly<Record<string, string>> = {
-      ENOENT: "there is no such file",
-      EISDIR: "it is a folder",
-    };
-    throw unreadable(known[code ?? ""] ?? message, cause);
+    throw unreadable(whyUnreadable(cause), cause);
   }
   let document: unknown;
   try {

@@ -1,5 +1,9 @@
+const MOST_LETTERS = 100;
+
 /** The candidate that `word` was most likely meant to be, null if none is near. */
 export function suggest(word: string, candidates: Iterable<string>): string | null {
+  // What is longer was meant to be no word, and would take long to compare.
+  if (word.length > MOST_LETTERS) return null;
   const wanted = word.toLowerCase();
   let best: string | null = null;
   // As many slips as a third of the word's letters.

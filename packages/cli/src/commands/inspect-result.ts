@@ -1,5 +1,4 @@
 /** What `heterosgd inspect` shows of what a run leaves: its model, its folder. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describeShape } from "@heterosgd/model";
 import { loadModel } from "@heterosgd/model/node";
@@ -11,6 +10,7 @@ import { notesOf } from "../model-notes.js";
 import { counted, formatBytes, formatCount, printable, threeDigits } from "../output/format.js";
 import type { Output } from "../output/output.js";
 import { pairLines } from "../output/table.js";
+import { readSmallFile } from "../small-file.js";
 import { checkpointDocument, checkpointLines } from "./inspect-checkpoint.js";
 
 type Members = Readonly<Record<string, unknown>>;
@@ -129,7 +129,7 @@ async function readObject(folder: string, name: "config" | "metrics"): Promise<M
   const path = join(folder, runFiles[name]);
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await readSmallFile(path);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;

@@ -1,11 +1,11 @@
 /**
  * Puts an invocation's configuration together: flags, then file, then environment, then defaults.
  */
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
 import { presets } from "../algorithms.js";
 import { CliError } from "../errors.js";
+import { readSmallFile, whyUnreadable } from "../small-file.js";
 import { suggest } from "../suggest.js";
 import { flagName } from "./option-flags.js";
 import {
@@ -95,7 +95,7 @@ export async function fileLayer(schema: OptionSchema, file: string): Promise<Lay
       const near = suggest(key, options.keys());
       const hint =
         near === null ? "heterosgd config --defaults lists all keys" : `did you mean "${near}"?`;
-      throw new CliError("UNKNOWN_KEY", `unknown key "${key}" in ${file}`, { hint });
+      throw new CliError("UNKNOWN_KEY", `unknown key "${shortened(key)}" in ${file}`, { hint });
     }
     layer[key] =
       typeof value === "string" && isPath(type, value) ? resolve(dirname(file), value) : value;
@@ -106,14 +106,13 @@ export async function fileLayer(schema: OptionSchema, file: string): Promise<Lay
 async function readObject(file: string): Promise<object> {
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = await readSmallFile(file);
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const why =
-      { ENOENT: "there is no such file", EISDIR: "it is a folder" }[code ?? ""] ?? message;
-    throw new CliError("CONFIG_UNREADABLE", `cannot read the config file ${file}: ${why}`, {
-      cause,
-    });
+    throw new CliError(
+      "CONFIG_UNREADABLE",
+      `cannot read the config file ${file}: ${whyUnreadable(cause)}`,
+      { cause },
+    );
   }
   try {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
@@ -177,10 +176,17 @@ function badValue(type: z.ZodType, name: string, received: unknown): CliError {
     Array.isArray(received) && !isInFile
       ? received.join(",")
       : (JSON.stringify(received) ?? String(received));
-  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   const expected = expectationOf(type);
   const orNone = isNullable(type) ? (isInFile ? ", or null" : ", or none") : "";
-  return new CliError("BAD_VALUE", `${name} is ${shown}, but must be ${expected}${orNone}`);
+  return new CliError(
+    "BAD_VALUE",
+    `${name} is ${shortened(text)}, but must be ${expected}${orNone}`,
+  );
+}
+
+/** What comes from a file may be of any length. */
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
 /**
