@@ -1,9 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatDevice, parseDevices, type DeviceSpec } from "@heterosgd/trainer";
+import { devicesFile, formatDevice, parseDevices, type DeviceSpec } from "@heterosgd/trainer";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { addedDevices, parseDeviceList, watchDeviceList, writeDeviceList } from "./device-list.js";
+import {
+  addedDevices,
+  changeDeviceList,
+  parseDeviceList,
+  readDeviceList,
+  watchDeviceList,
+  writeDeviceList,
+} from "./device-list.js";
 
 let folder = "";
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "device-list-"))));
@@ -25,6 +32,27 @@ test.each(["", "[]", "{}", '{"devices":["cpu"]}', '{"devices":"cpu","more":1}'])
     expect(() => parseDeviceList(text, "devices.json")).toThrow(/^devices\.json /);
   },
 );
+
+test("devices that several add at once are all on the list", async () => {
+  await writeDeviceList(folder, parseDevices("cpu"));
+  const add = (spec: string) =>
+    changeDeviceList(folder, async () => {
+      const there = parseDeviceList(readDeviceList(folder)!, folder);
+      await writeDeviceList(folder, [...there, ...parseDevices(spec)]);
+    });
+  await Promise.all(["cpu:2", "cpu:3", "cpu:4"].map(add));
+  const listed = parseDeviceList(readDeviceList(folder)!, folder).map(formatDevice);
+  expect(listed.toSorted()).toEqual(["cpu", "cpu:2", "cpu:3", "cpu:4"]);
+  expect(readdirSync(folder)).toEqual([devicesFile]);
+});
+
+test("whoever was killed over a list is not waited for for ever", async () => {
+  const turn = join(folder, `${devicesFile}.lock`);
+  writeFileSync(turn, "");
+  const longAgo = new Date(Date.now() - 60_000);
+  utimesSync(turn, longAgo, longAgo);
+  expect(await changeDeviceList(folder, () => Promise.resolve(3))).toBe(3);
+});
 
 function watched() {
   const added: string[] = [];

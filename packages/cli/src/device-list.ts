@@ -3,12 +3,14 @@
  * `{"devices": "cpu,cpu@0.5"}`. The run reads it again when it is told to, and opens what is new.
  */
 import { readFileSync } from "node:fs";
-import { rename, rm, writeFile } from "node:fs/promises";
+import { rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   devicesFile,
   formatDevice,
   parseDevices,
+  writeWhole,
   type DeviceControl,
   type DeviceSpec,
 } from "@heterosgd/trainer";
@@ -16,6 +18,10 @@ import { CliError, describeError } from "./errors.js";
 
 /** How often the file is looked at where no signal can tell of it. */
 const LOOK_MS = 500;
+
+/** How often somebody looks whether the list is free to be changed, and how long a change may take. */
+const TURN_MS = 20;
+const STALE_MS = 5000;
 
 /** @throws CliError CONFIG_FORMAT; TrainerError DEVICE_SPEC */
 export function parseDeviceList(text: string, source: string): readonly DeviceSpec[] {
@@ -49,17 +55,40 @@ export async function writeDeviceList(
   folder: string,
   devices: readonly DeviceSpec[],
 ): Promise<string> {
-  const path = join(folder, devicesFile);
   const text = `${JSON.stringify({ devices: devices.map(formatDevice).join(",") })}\n`;
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    await writeFile(temporary, text);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw error;
-  }
+  await writeWhole(join(folder, devicesFile), text);
   return text;
+}
+
+/**
+ * Lets one process after the other change the list. Whoever was killed over it is waited for no longer
+ * than `STALE_MS`.
+ *
+ * @throws what `change` throws; the system's error
+ */
+export async function changeDeviceList<T>(folder: string, change: () => Promise<T>): Promise<T> {
+  const turn = join(folder, `${devicesFile}.lock`);
+  while (!(await takesTurn(turn))) await sleep(TURN_MS);
+  try {
+    return await change();
+  } finally {
+    await rm(turn, { force: true });
+  }
+}
+
+async function takesTurn(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, "", { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    const since = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - since > STALE_MS) await rm(path, { force: true });
+    return false;
+  }
 }
 
 /** What is in the second list beyond what is in the first, each as often as it is more often there. */
@@ -107,7 +136,9 @@ export function watchDeviceList(options: DeviceListOptions): DeviceListWatch {
       given.splice(given.lastIndexOf(spec), 1);
       onFailed(formatDevice(spec), describeError(error));
       // What the list says must be so, else the next one to add another would ask for this one too.
-      if (readDeviceList(folder) === seen) seen = await writeDeviceList(folder, given);
+      await changeDeviceList(folder, async () => {
+        if (readDeviceList(folder) === seen) seen = await writeDeviceList(folder, given);
+      });
     }
   }
 

@@ -1,6 +1,13 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { checkpointsFolder, latestCheckpoint, openCheckpoint, runFiles } from "@heterosgd/trainer";
+import {
+  checkpointsFolder,
+  latestCheckpoint,
+  openCheckpoint,
+  runFiles,
+  TrainerError,
+  type Checkpoint,
+} from "@heterosgd/trainer";
 
 /**
  * The model file that a path names: itself, a checkpoint's, or a run's. A run that was killed has the model of its newest
@@ -15,12 +22,22 @@ export async function modelPath(path: string, say: (text: string) => void): Prom
   if (await isCheckpoint(path)) return (await openCheckpoint(path)).modelFile;
   const model = join(path, runFiles.model);
   if ((await ageOf(join(path, runFiles.metrics))) !== null) return model;
-  const checkpoint = await latestCheckpoint(join(path, checkpointsFolder)).catch(() => null);
+  const checkpoint = await newest(join(path, checkpointsFolder), say);
   if (checkpoint === null) return model;
   const [own, its] = [await ageOf(model), await ageOf(checkpoint.modelFile)];
   if (own !== null && (its === null || own >= its)) return model;
   say(`the run is not finished; its newest checkpoint is taken: ${checkpoint.path}`);
   return checkpoint.modelFile;
+}
+
+/** Null where there are none, or none that is whole. */
+async function newest(folder: string, say: (text: string) => void): Promise<Checkpoint | null> {
+  try {
+    return await latestCheckpoint(folder, ({ error }) => say(error.message));
+  } catch (error) {
+    if (error instanceof TrainerError && error.code === "NO_CHECKPOINT") return null;
+    throw error;
+  }
 }
 
 /** Whether a folder is a checkpoint's, whole or not. */

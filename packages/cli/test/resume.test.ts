@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -185,6 +186,9 @@ describe("a run that is complete", () => {
       const damaged = await command("eval", `two/checkpoints/${newest}`, "test.txt");
       expect(damaged.code).toBe(3);
       expect(damaged.stderr).toMatch(/\[CHECKPOINT_DAMAGED\]\n$/);
+      rmSync(path("two", "metrics.json"));
+      const evaluated = await command("eval", "two", "test.txt");
+      expect(evaluated.stderr).toContain(`checkpoints/${newest} can't be used: `);
       const ended = await command("train", "--resume", "two", "--epochs", "7");
       expect(ended.stderr).toMatch(/can't be used: .*; the one before is taken\n/);
       expect(ended.code).toBe(0);
@@ -207,6 +211,35 @@ test(
     const none = await command(...args, "--out", "none", "--checkpoint-every", "never");
     expect(none.code).toBe(0);
     expect(existsSync(path("none", "checkpoints"))).toBe(false);
+  },
+  LONG,
+);
+
+test(
+  "a run that was killed while its folder was made is started anew",
+  async () => {
+    mkdirSync(path("half"));
+    for (const name of ["events.jsonl", "log.txt"]) writeFileSync(path("half", name), "");
+    const args = ["train", ...small, "--devices", "cpu", "--epochs", "1"];
+    expect((await command(...args, "--resume", "half")).code).toBe(0);
+    expect(faultsIn(eventsOf(path("half")), ROWS, 1)).toEqual([]);
+  },
+  LONG,
+);
+
+test(
+  "a simulated run that is told to end saves, and goes on",
+  async () => {
+    const args = ["simulate", ...small, ...lasting, "--checkpoint-every", "merge"];
+    const running = start([...args, "--out", "told"], { folder });
+    await until(() => hasEvent("told", "merge"));
+    running.child.kill("SIGTERM");
+    expect((await running.ended).code).toBe(143);
+    expect(json("told", "metrics.json")).toHaveProperty("rows");
+    const again = await command("simulate", "--resume", "told", ...more("told"));
+    expect(again.code).toBe(0);
+    const { rows } = json("told", "metrics.json") as { rows: number };
+    expect(faultsIn(eventsOf(path("told")), ROWS, rows / ROWS)).toEqual([]);
   },
   LONG,
 );

@@ -36,12 +36,14 @@ export {
   createRunFolder,
   devicesFile,
   discardedEventsFile,
+  isHalfMade,
   replacementFolder,
   resumeRunFolder,
   runFiles,
   type RunFolder,
   type RunFolderOptions,
 } from "./run/run-folder.js";
+export { writeWhole } from "./run/write-whole.js";
 export { isReachable, lockRun, runOwner, type RunLock, type RunOwner } from "./run/run-lock.js";
 export { checkResumable, hasWorkLeft } from "./run/resume.js";
 export type { Checkpoint, CheckpointSummary } from "./checkpoint/open-checkpoint.js";

@@ -175,6 +175,13 @@ describe("damage", () => {
     await rename(elsewhere, join(path, name));
   });
 
+  test("one of a later version asks for an update, whatever else it says", async () => {
+    const later = JSON.stringify({ format: "heterosgd-checkpoint", version: 2, files: {} });
+    const { code, message } = await openWith("DONE", Buffer.from(later));
+    expect(code).toBe("CHECKPOINT_FORMAT");
+    expect(message).toMatch(/version 2, this program reads 1; update heterosgd$/);
+  });
+
   test("a folder under another step's name is refused", async () => {
     const other = join(path, "..", "step-7");
     await rename(path, other);

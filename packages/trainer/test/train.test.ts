@@ -69,6 +69,21 @@ test("a replay with another seed, or with events missing, is refused", async () 
   });
 });
 
+test.each([-1, 2, 0.5, "__proto__"])(
+  "a recording that names a device %j is refused",
+  async (device) => {
+    const { events } = await recorded({ policy: policy({ epochs: 1 }) });
+    const others = ofPolicy(events).map((event) =>
+      event.type === "done" ? { ...event, device: device as number } : event,
+    );
+    const again = { ...options({ policy: policy({ epochs: 1 }) }), devices: devicesOf(events) };
+    await expect(replay({ ...again, events: others })).rejects.toMatchObject({
+      code: "REPLAY_MISMATCH",
+      message: expect.stringContaining(`there is no device ${device}`) as string,
+    });
+  },
+);
+
 test("two runs with one seed and one device are equal to the last bit, another seed is not", async () => {
   const devices = parseDevices("cpu");
   const first = await train(options({ devices }));

@@ -13,7 +13,12 @@ import {
 } from "@heterosgd/trainer";
 import { fileLayer, resolveOptions } from "../config/resolve.js";
 import { trainSchema } from "../config/schema.js";
-import { parseDeviceList, readDeviceList, writeDeviceList } from "../device-list.js";
+import {
+  changeDeviceList,
+  parseDeviceList,
+  readDeviceList,
+  writeDeviceList,
+} from "../device-list.js";
 import { CliError, exitCodes, type ExitCode } from "../errors.js";
 import { commandWords, quoted } from "../invocation.js";
 import { counted } from "../output/format.js";
@@ -36,6 +41,13 @@ interface Failed {
   readonly reason: string;
 }
 
+interface Outcome {
+  readonly joined: readonly Joined[];
+  readonly failed: readonly Failed[];
+}
+
+const ENDED = "has ended meanwhile";
+
 /** `heterosgd devices add RUN SPEC…` */
 export async function devicesAddCommand(
   run: string,
@@ -47,24 +59,24 @@ export async function devicesAddCommand(
   const owner = await requireAlive(run);
   const folder = owner.replaces ? join(run, replacementFolder) : run;
   const begun = await startOf(folder);
-  // Before that it takes a SIGHUP for the end of its terminal.
-  if (begun === null) {
-    throw new CliError("RUN_NOT_ALIVE", `the run in ${run} has not begun to train yet`, {
-      hint: "try again in a moment",
-    });
-  }
-  if (begun.isSimulated) {
+  if (begun?.isSimulated === true) {
     throw new CliError("CONFLICT", `the run in ${run} is simulated: its devices are made up`, {
       hint: "name them for simulate, as in --devices gpu,gpu:joins=30",
     });
   }
-  const events = join(folder, runFiles.events);
-  const from = (await stat(events)).size;
-  await writeDeviceList(folder, [...(await listOf(folder)), ...added]);
-  // Where there are no signals, the run looks by itself.
-  if (process.platform !== "win32") process.kill(owner.pid, "SIGHUP");
-  output.say(`the run in ${run} was told of ${counted(added.length, "device")}; waiting for it`);
-  const { joined, failed } = await outcomeOf(run, events, from, added, output);
+  // Before that it takes a SIGHUP for the end of its terminal.
+  if (!owner.listens) {
+    throw new CliError("RUN_NOT_ALIVE", `the run in ${run} has not begun to train yet`, {
+      hint: "try again in a moment",
+    });
+  }
+  const { joined, failed } = await add(run, folder, owner, added, output).catch(
+    (error: unknown) => {
+      // What replaces an earlier run is moved at its end.
+      const { code = "" } = error as NodeJS.ErrnoException;
+      throw ["ENOENT", "ESRCH"].includes(code) ? notAlive(run, ENDED) : error;
+    },
+  );
   output.document({ run, joined, failed });
   if (failed.length === 0) return exitCodes.done;
   const reasons = failed.map(({ spec, reason }) => `${spec}: ${reason}`).join("; ");
@@ -72,6 +84,24 @@ export async function devicesAddCommand(
     "DEVICE_NOT_ADDED",
     `${failed.length} of ${counted(added.length, "device")} could not be added, the run goes on without: ${reasons}`,
   );
+}
+
+async function add(
+  run: string,
+  folder: string,
+  owner: RunOwner,
+  added: readonly DeviceSpec[],
+  output: Output,
+): Promise<Outcome> {
+  const events = join(folder, runFiles.events);
+  const from = (await stat(events)).size;
+  await changeDeviceList(folder, async () =>
+    writeDeviceList(folder, [...(await listOf(folder)), ...added]),
+  );
+  // Where there are no signals, the run looks by itself.
+  if (process.platform !== "win32") process.kill(owner.pid, "SIGHUP");
+  output.say(`the run in ${run} was told of ${counted(added.length, "device")}; waiting for it`);
+  return outcomeOf(run, events, from, added, output);
 }
 
 async function requireRun(run: string): Promise<void> {
@@ -115,7 +145,7 @@ async function outcomeOf(
   from: number,
   added: readonly DeviceSpec[],
   output: Output,
-): Promise<{ readonly joined: readonly Joined[]; readonly failed: readonly Failed[] }> {
+): Promise<Outcome> {
   const left = added.map(formatDevice);
   const joined: Joined[] = [];
   const failed: Failed[] = [];
@@ -125,7 +155,7 @@ async function outcomeOf(
     at = end;
     for (const line of lines) {
       const event = Object(JSON.parse(line)) as Record<string, unknown>;
-      if (event["type"] === "end") throw notAlive(run, "has ended meanwhile");
+      if (event["type"] === "end") throw notAlive(run, ENDED);
       const place = left.indexOf(String(event["spec"]));
       if (place < 0) continue;
       const spec = left[place]!;
@@ -141,7 +171,7 @@ async function outcomeOf(
     }
     if (left.length === 0) break;
     if (waited % 1000 === 0 && (await runOwner(run)) === null) {
-      throw notAlive(run, "has ended meanwhile");
+      throw notAlive(run, ENDED);
     }
     if (waited >= WAIT_MS) throw noAnswer(run, left);
     await sleep(LOOK_MS);

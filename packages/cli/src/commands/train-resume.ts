@@ -6,6 +6,7 @@ import {
   checkResumable,
   formatDevice,
   hasWorkLeft,
+  isHalfMade,
   latestCheckpoint,
   openCheckpoint,
   runFiles,
@@ -44,7 +45,7 @@ export async function findRun(path: string): Promise<EarlierRun | null> {
   const isCheckpoint = /^step-\d/.test(basename(path)) && isIn(path, checkpointsFolder);
   const folder = isCheckpoint ? dirname(dirname(resolve(path))) : path;
   const names = await namesIn(folder);
-  if (names.length === 0 && !isCheckpoint) return null;
+  if (!isCheckpoint && (names.length === 0 || (await isHalfMade(folder)))) return null;
   if (!names.includes(runFiles.config)) {
     throw new CliError(
       "NOT_A_RUN",

@@ -123,6 +123,7 @@ async function trainOnDevices(
   });
   interruption.onHangup(() => list.look());
   try {
+    await folder.lock.listen();
     return await train({ ...options, onReady: (control) => list.ready(control) });
   } finally {
     list.stop();

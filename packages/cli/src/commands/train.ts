@@ -54,7 +54,7 @@ export async function trainCommand(
   output: Output,
 ): Promise<ExitCode> {
   const interruption = watchSignals((text) => output.warn(text));
-  let lock: RunLock | undefined;
+  let lock: RunLock | null = null;
   try {
     const { config: decided, earlier } = await configure(file, flags);
     const profile = await profileFor(verb, decided);
@@ -101,13 +101,19 @@ export async function trainCommand(
     const config = storedConfig(plan.config);
     const checkpoint = resumed?.checkpoint ?? null;
     let run: RunFolder;
-    if (resumed === null) {
+    if (resumed === null || lock === null) {
       run = await createRunFolder(folder, config, { ...folderOptions, onFailure });
-      lock = await lockRun(run.path, run.draftPath !== run.path);
+      lock = run.lock;
     } else {
       // Before the events are cut: a checkpoint must never be of more of them than there are.
       if (checkpoint !== null) await discardAfter(dirname(checkpoint.path), checkpoint.path);
-      run = await resumeRunFolder(folder, config, checkpoint?.record.events ?? null, onFailure);
+      run = await resumeRunFolder(
+        folder,
+        config,
+        checkpoint?.record.events ?? null,
+        lock,
+        onFailure,
+      );
     }
     return await runInFolder(run, plan, checkpoint, lines, interruption, output);
   } finally {

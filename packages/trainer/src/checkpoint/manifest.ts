@@ -40,13 +40,6 @@ export interface Manifest {
 const formatName = "heterosgd-checkpoint";
 const formatVersion = 1;
 
-const identityCheck = members(
-  { format: oneOf(formatName), version: count(1) },
-  {
-    step: count(),
-    files: listOf((value) => value, checkpointFiles.length),
-  },
-);
 const manifestCheck = members({
   format: oneOf(formatName),
   version: oneOf(formatVersion),
@@ -70,11 +63,12 @@ export function formatManifest({ step, files }: Manifest): Uint8Array {
 /** @throws TrainerError CHECKPOINT_DAMAGED, CHECKPOINT_FORMAT (also of another version) */
 export function parseManifest(bytes: Uint8Array): Manifest {
   const value = parseSafeJson(bytes, doneFile);
-  const { version } = identityCheck(value, doneFile);
-  if (version !== formatVersion) {
+  // Another version may have other members.
+  const { format, version } = Object(value) as Record<string, unknown>;
+  if (format === formatName && Number.isSafeInteger(version) && version !== formatVersion) {
     throw new TrainerError(
       "CHECKPOINT_FORMAT",
-      `its format has version ${version}, this program reads ${formatVersion}; update heterosgd`,
+      `its format has version ${Number(version)}, this program reads ${formatVersion}; update heterosgd`,
     );
   }
   const { step, files } = manifestCheck(value, doneFile);

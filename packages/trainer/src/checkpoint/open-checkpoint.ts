@@ -21,7 +21,7 @@ import { parseSafeJson } from "./safe-json.js";
 import { parseFolderName } from "./step-folders.js";
 
 /** A policy's state is small; so much is not looked at. */
-const MOST_RECORD_BYTES = 2 ** 27;
+const MOST_RECORD_BYTES = 2 ** 25;
 
 /** A checkpoint of which every file is as it was written. */
 export interface Checkpoint {

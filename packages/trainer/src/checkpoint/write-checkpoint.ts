@@ -2,7 +2,7 @@
  * A checkpoint is written where nobody looks, flushed, moved into place, and becomes one by its last
  * file, `DONE`. Whatever happens meanwhile, those before it stay as they are.
  */
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { optimizerStateArrays, parameterLayout } from "@heterosgd/model";
 import { saveModel, syncFolder } from "@heterosgd/model/node";
@@ -10,6 +10,7 @@ import type { ModelName } from "@heterosgd/scheduler";
 import { TrainerError } from "../errors.js";
 import { allFinite } from "../run/finite.js";
 import { makeFolders, reasonOf } from "../run/make-folders.js";
+import { writeWhole } from "../run/write-whole.js";
 import { arraysLayout, writeArrays } from "./arrays-file.js";
 import { sumOfFile } from "./fingerprint.js";
 import { checkpointFiles, doneFile, formatManifest, type FileSum } from "./manifest.js";
@@ -74,7 +75,7 @@ async function writeFiles(
   if (![...byName.values()].every(isFinite)) {
     throw new Error("the model holds values that are not finite");
   }
-  await writeText(join(folder, "state.json"), recordText(record));
+  await writeFile(join(folder, "state.json"), recordText(record), { flush: true });
   await saveModel(join(folder, "model.safetensors"), {
     shape,
     parameters,
@@ -118,25 +119,13 @@ async function moveIntoPlace(folder: string, temporary: string, step: number): P
 }
 
 async function writeDone(path: string, manifest: Uint8Array): Promise<number> {
-  const done = join(path, doneFile);
   try {
-    await writeText(`${done}.tmp`, manifest);
-    await rename(`${done}.tmp`, done);
+    await writeWhole(join(path, doneFile), manifest);
     await syncFolder(path);
     return manifest.length;
   } catch (error) {
     await rm(path, { recursive: true, force: true }).catch(() => undefined);
     throw error;
-  }
-}
-
-async function writeText(path: string, text: string | Uint8Array): Promise<void> {
-  const file = await open(path, "wx");
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }
 

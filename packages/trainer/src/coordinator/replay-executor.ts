@@ -158,6 +158,14 @@ export function createReplayExecutor(options: ReplayExecutorOptions): ReplayExec
     }
   }
 
+  /** A recording may come from anywhere. */
+  function requireDevice(event: PolicyEvent): void {
+    if (event.type === "blended") return;
+    if (!("device" in event)) return;
+    const id = event.type === "joined" ? event.device.id : event.device;
+    if (!Object.hasOwn(hosts, id)) throw mismatch(position, `there is no device ${id}`);
+  }
+
   function expectAnswer(event: PolicyEvent, answer: object): void {
     for (const [key, value] of Object.entries(answer)) {
       const recorded = (event as unknown as Record<string, unknown>)[key];
@@ -176,6 +184,7 @@ export function createReplayExecutor(options: ReplayExecutorOptions): ReplayExec
       const event = events[position];
       if (event === undefined) throw mismatch(position, "the recording ends before the run does");
       position++;
+      requireDevice(event);
       await enact(event);
       return event;
     },

@@ -169,6 +169,8 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
       isWanted = false;
       save();
     });
+    // What those who were told throw ends the run when it is next waited for.
+    writing.catch(() => undefined);
   }
 
   return {

@@ -5,13 +5,15 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { TrainerError } from "../errors.js";
-import { checkRunFolder, createRunFolder, runFiles } from "./run-folder.js";
+import { checkRunFolder, createRunFolder, isHalfMade, runFiles } from "./run-folder.js";
+import { lockFile } from "./run-lock.js";
 
 // In a folder of this name, streams write to a full disk.
 vi.mock("node:fs", async (original) => {
@@ -81,6 +83,7 @@ test("an earlier run stays whole until the one that replaces it is complete", as
   await folder.close();
   for (const name of before) expect(read(path, name)).toBe("old");
   await folder.replace();
+  await folder.lock.release();
   expect(readdirSync(path)).toEqual(before);
   expect(read(folder.file("model"))).toBe("new");
   expect(JSON.parse(read(folder.file("config")))).toEqual(config);
@@ -93,6 +96,7 @@ test("what an attempt to replace a run left makes way for the next attempt", asy
   const first = await createRunFolder(path, config, { force: true });
   writeFileSync(first.draft("model"), "salvaged");
   await first.close();
+  await first.lock.release();
   const second = await createRunFolder(path, { seed: 2 }, { force: true });
   await second.close();
   expect(JSON.parse(read(second.draft("config")))).toEqual({ seed: 2 });
@@ -127,8 +131,44 @@ test("of two runs that begin at once in one folder, one is refused and the other
   const path = join(temporary(), "same");
   const begun = await Promise.allSettled([1, 2].map((seed) => createRunFolder(path, { seed })));
   expect(begun.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-  expect(readdirSync(path).toSorted()).toEqual(["config.json", "events.jsonl", "log.txt"]);
+  const names = ["config.json", "events.jsonl", "log.txt", lockFile];
+  expect(readdirSync(path).toSorted()).toEqual(names);
 });
+
+test.each([
+  ["nothing", []],
+  ["its events", ["events.jsonl"]],
+  ["its events and its log", ["events.jsonl", "log.txt"]],
+  ["part of its configuration", ["events.jsonl", "log.txt", "config.json.17.tmp"]],
+])(
+  "a process that was killed when it had made %s of a run's folder is in nobody's way",
+  async (_, names) => {
+    const path = temporary();
+    // A process that has ended.
+    const owner = { pid: 2 ** 30, host: "", space: "", started: null, since: "", replaces: false };
+    writeFileSync(join(path, lockFile), JSON.stringify(owner));
+    const longAgo = new Date(Date.now() - 60_000);
+    utimesSync(join(path, lockFile), longAgo, longAgo);
+    for (const name of names) writeFileSync(join(path, name), name.endsWith(".tmp") ? "{" : "");
+    expect(await isHalfMade(path)).toBe(true);
+    await checkRunFolder(path);
+    const folder = await createRunFolder(path, config);
+    await folder.close();
+    await folder.lock.release();
+    expect(readdirSync(path).toSorted()).toEqual(["config.json", "events.jsonl", "log.txt"]);
+  },
+);
+
+test.each(["events.jsonl", "log.txt", "config.json", "notes.txt"])(
+  "a folder is not half made where %s holds something",
+  async (name) => {
+    const path = temporary();
+    writeFileSync(join(path, name), "x");
+    expect(await isHalfMade(path)).toBe(false);
+    await expect(createRunFolder(path, config)).rejects.toMatchObject({ code: "RUN_EXISTS" });
+    expect(readdirSync(path)).toEqual([name]);
+  },
+);
 
 test("a path through a file, or to one, is one clear error", async () => {
   const path = temporary();

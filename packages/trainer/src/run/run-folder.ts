@@ -5,8 +5,9 @@ import { TrainerError } from "../errors.js";
 import { discardEvents } from "./discard-events.js";
 import { codeOf, makeFolders, probeFolder, reasonOf } from "./make-folders.js";
 import { createLineFile } from "./line-file.js";
-import { active, runOwner } from "./run-lock.js";
 import type { RunEvent } from "./run-event.js";
+import { active, lockFile, lockRun, runOwner, type RunLock } from "./run-lock.js";
+import { writeWhole } from "./write-whole.js";
 
 /** Files of a run, by what they hold. The events are what tells a run's folder from others. */
 export const runFiles = {
@@ -55,6 +56,8 @@ export interface RunFolder {
   draft(name: RunFile): string;
   /** Where checkpoints are written. */
   readonly checkpoints: string;
+  /** Says that this process is at work here; to be released when nothing more is written. */
+  readonly lock: RunLock;
   /**
    * Appends a line to the event stream, within half a second: a process that is killed takes the last ones
    * with it. Does nothing after `close`.
@@ -102,6 +105,7 @@ export async function checkRunFolder(path: string, options: RunFolderOptions = {
  * @param config - what `config.json` is to hold.
  * @param onFailure - told once, as soon as an event or a line of the log could not be written; all
  * later ones are dropped, and `close` will throw the same.
+ * @returns the folder, locked. What an attempt left that was killed while it made the folder is removed.
  * @throws TrainerError RUN_EXISTS if the folder holds anything, unless `force` is set and it is a
  * run whose files are none of the inputs; RUN_ACTIVE if that is under way; RUN_FOLDER if it cannot be made or written to. Nothing is
  * left behind then.
@@ -116,12 +120,14 @@ export async function createRunFolder(
 ): Promise<RunFolder> {
   const folders: string[] = [];
   const files: string[] = [];
+  let lock: RunLock | undefined;
   try {
     if (options.unique === true) return await open(await makeUnique(path, folders), false);
     const replaces = await holdsRun(path, options);
     await makeFolders(replaces ? join(path, replacementFolder) : path, folders);
     return await open(path, replaces);
   } catch (error) {
+    await lock?.release();
     for (const file of files) await rm(file, { force: true }).catch(() => undefined);
     for (const made of folders.toReversed()) await rmdir(made).catch(() => undefined);
     throw asFolderError(path, error);
@@ -130,17 +136,40 @@ export async function createRunFolder(
   async function open(at: string, replaces: boolean): Promise<RunFolder> {
     const draftPath = replaces ? join(at, replacementFolder) : at;
     const draft = (name: RunFile) => join(draftPath, runFiles[name]);
-    // What an earlier attempt to replace the run left.
+    lock = await lockRun(at, replaces);
+    // What an earlier attempt left.
     if (replaces) await removeRun(draftPath);
+    else if (await isHalfMade(at)) await removeAllBut(at, lockFile);
     for (const name of ["events", "log"] as const) {
-      // Exclusively, as another run may have begun in the same folder.
+      // Exclusively, as another run may have begun, and ended, in the same folder.
       await writeFile(draft(name), "", { flag: "wx" });
       files.push(draft(name));
     }
     files.push(draft("config"));
     await writeJson(draft("config"), config);
-    return openRunFolder(at, draftPath, onFailure);
+    return openRunFolder(at, draftPath, lock, onFailure);
   }
+}
+
+/** Whether nobody has begun a run in a folder, or only began to make one: nothing is lost with it. */
+export async function isHalfMade(path: string): Promise<boolean> {
+  const names = await namesIn(path);
+  if (names.includes(runFiles.config)) return false;
+  for (const name of names) {
+    const isEmpty = async () => (await stat(join(path, name))).size === 0;
+    const isOwn = [runFiles.events, runFiles.log].some((own) => own === name) && (await isEmpty());
+    const isDraft = name.startsWith(`${runFiles.config}.`) && name.endsWith(".tmp");
+    if (!isOwn && !isDraft && name !== lockFile) return false;
+  }
+  return true;
+}
+
+/** None where there is no such folder. @throws the system's error */
+async function namesIn(path: string): Promise<readonly string[]> {
+  return readdir(path).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  });
 }
 
 /**
@@ -149,12 +178,14 @@ export async function createRunFolder(
  *
  * @param config - what `config.json` is to hold from now on.
  * @param position - where the events end that belong to the checkpoint; null where none do.
+ * @param lock - of this folder.
  * @throws TrainerError RUN_FOLDER
  */
 export async function resumeRunFolder(
   path: string,
   config: unknown,
   position: EventsPosition | null,
+  lock: RunLock,
   onFailure?: (error: TrainerError) => void,
 ): Promise<RunFolder> {
   try {
@@ -162,7 +193,7 @@ export async function resumeRunFolder(
     const discarded = join(path, discardedEventsFile);
     const kept = await discardEvents(join(path, runFiles.events), discarded, position);
     await writeJson(join(path, runFiles.config), config);
-    return openRunFolder(path, path, onFailure, kept);
+    return openRunFolder(path, path, lock, onFailure, kept);
   } catch (error) {
     throw asFolderError(path, error, "");
   }
@@ -171,6 +202,7 @@ export async function resumeRunFolder(
 function openRunFolder(
   path: string,
   draftPath: string,
+  lock: RunLock,
   onFailure: ((error: TrainerError) => void) | undefined,
   from?: EventsPosition,
 ): RunFolder {
@@ -196,6 +228,7 @@ function openRunFolder(
     draftPath,
     draft,
     checkpoints: join(draftPath, checkpointsFolder),
+    lock,
     position: () => events.position(),
     event(event) {
       if (failure === undefined) events.write(event);
@@ -235,6 +268,10 @@ function openRunFolder(
   };
 }
 
+async function removeAllBut(folder: string, kept: string): Promise<void> {
+  for (const name of await namesIn(folder)) if (name !== kept) await rm(join(folder, name));
+}
+
 /** Removes a run's files and checkpoints from its folder. */
 async function removeRun(folder: string): Promise<void> {
   const files = [...Object.values(runFiles), discardedEventsFile, devicesFile];
@@ -264,11 +301,10 @@ async function holdsRun(
   path: string,
   { force = false, inputs = [] }: RunFolderOptions,
 ): Promise<boolean> {
-  const present: readonly string[] = await readdir(path).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
-    throw error;
-  });
-  if (present.length === 0) return false;
+  const present = await namesIn(path);
+  const owner = await runOwner(path);
+  if (owner !== null) throw active(path, owner);
+  if (await isHalfMade(path)) return false;
   const isRun = present.includes(runFiles.events);
   const names = `${present.slice(0, 3).join(", ")}${present.length > 3 ? ", …" : ""}`;
   if (!isRun || !force) {
@@ -280,8 +316,6 @@ async function holdsRun(
       `${path} already holds files (${names}); choose another folder${hint}`,
     );
   }
-  const owner = await runOwner(path);
-  if (owner !== null) throw active(path, owner);
   for (const folder of [path, join(path, replacementFolder)]) {
     for (const name of fileKeys) await refuseInput(join(folder, runFiles[name]), inputs);
   }
@@ -309,14 +343,7 @@ async function identityOf(path: string): Promise<string | null> {
 }
 
 async function writeJson(file: string, value: unknown): Promise<void> {
-  const temporary = `${file}.tmp`;
-  try {
-    await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, { flush: true });
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw error;
-  }
+  await writeWhole(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 
 function asFolderError(

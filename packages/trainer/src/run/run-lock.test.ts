@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -38,6 +39,23 @@ test("a folder is one process's until that releases it", async () => {
   await lock.release();
   expect(readdirSync(folder)).toEqual([]);
   await (await lockRun(folder, true)).release();
+});
+
+test("its owner says when a SIGHUP makes it read its list of devices", async () => {
+  const lock = await lockRun(folder);
+  expect(await runOwner(folder)).toMatchObject({ listens: false });
+  await lock.listen();
+  expect(await runOwner(folder)).toMatchObject({ pid: process.pid, listens: true });
+  await lock.release();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a lock that is a link to nowhere is an error that names it", async () => {
+  symlinkSync(join(folder, "nowhere"), file());
+  await expect(lockRun(folder)).rejects.toMatchObject({
+    code: "RUN_FOLDER",
+    message: expect.stringContaining(file()) as string,
+  });
 });
 
 test("what a process left that has ended is taken away", async () => {

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TrainerError } from "../errors.js";
 import { parseSafeJson } from "../checkpoint/safe-json.js";
 import { codeOf } from "./make-folders.js";
+import { writeWhole } from "./write-whole.js";
 
 export const lockFile = "running.json";
 
@@ -17,6 +18,9 @@ export const lockFile = "running.json";
 const BEAT_MS = 5000;
 const SILENCE_MS = 30_000;
 const LOOK_MS = 1000;
+
+/** How often a lock may vanish while it is looked at. */
+const MOST_MISSES = 100;
 
 /** The process that is at work in a run's folder. */
 export interface RunOwner {
@@ -30,9 +34,13 @@ export interface RunOwner {
   readonly since: string;
   /** Whether its run is to replace the one that lies there, and is written in a folder within. */
   readonly replaces: boolean;
+  /** Whether it follows its list of devices by now: before, a SIGHUP ends it. */
+  readonly listens: boolean;
 }
 
 export interface RunLock {
+  /** Says that a SIGHUP makes this process read its list of devices again. @throws the system's error */
+  listen(): Promise<void>;
   /** Says that nobody is at work any more. Not needed where the process ends anyhow. */
   release(): Promise<void>;
 }
@@ -54,11 +62,15 @@ export async function lockRun(
 ): Promise<RunLock> {
   const path = join(folder, lockFile);
   const since = new Date().toISOString();
-  const own: RunOwner = { ...(await identity()), since, replaces };
-  const text = `${JSON.stringify(own)}\n`;
-  while (!(await create(path, text))) {
+  const own: RunOwner = { ...(await identity()), since, replaces, listens: false };
+  let text = textOf(own);
+  for (let misses = 0; !(await create(path, text));) {
     const found = await readOwner(path);
-    if (found === null) continue;
+    if (found === null) {
+      // Released in between; again and again, it is something else, such as a link to nowhere.
+      if (++misses < MOST_MISSES) continue;
+      throw new TrainerError("RUN_FOLDER", `${path} can be neither made nor read; remove it`);
+    }
     const { owner } = found;
     if (owner !== null && (await isAlive(path, owner, onWaiting))) throw active(folder, owner);
     await takeAway(folder, path, found.text);
@@ -69,6 +81,10 @@ export async function lockRun(
   }, BEAT_MS);
   timer.unref();
   return {
+    async listen() {
+      text = textOf({ ...own, listens: true });
+      await writeWhole(path, text);
+    },
     async release() {
       clearInterval(timer);
       const found = await readOwner(path);
@@ -96,10 +112,15 @@ export async function isReachable(owner: RunOwner): Promise<boolean> {
 }
 
 export function active(folder: string, { pid, host, since }: RunOwner): TrainerError {
+  const who = pid === unknownOwner.pid ? "a process" : `process ${pid} on ${host}`;
   return new TrainerError(
     "RUN_ACTIVE",
-    `${folder} is being worked in by process ${pid} on ${host}, since ${since}; wait for its end, or end it`,
+    `${folder} is being worked in by ${who}, since ${since}; wait for its end, or end it`,
   );
+}
+
+function textOf(owner: RunOwner): string {
+  return `${JSON.stringify(owner)}\n`;
 }
 
 async function create(path: string, text: string): Promise<boolean> {
@@ -156,10 +177,14 @@ const unknownOwner: RunOwner = {
   started: null,
   since: "just now",
   replaces: false,
+  listens: false,
 };
 
 function ownerOf(value: unknown): RunOwner | null {
-  const { pid, host, space, started, since, replaces } = Object(value) as Record<string, unknown>;
+  const { pid, host, space, started, since, replaces, listens } = Object(value) as Record<
+    string,
+    unknown
+  >;
   const texts = [host, space, since].every((each) => typeof each === "string");
   if (!texts || !Number.isSafeInteger(pid) || Number(pid) < 1) return null;
   return {
@@ -169,6 +194,7 @@ function ownerOf(value: unknown): RunOwner | null {
     started: typeof started === "string" ? started : null,
     since: String(since),
     replaces: replaces === true,
+    listens: listens === true,
   };
 }
 
@@ -205,7 +231,7 @@ async function isSame({ pid, started }: RunOwner): Promise<boolean> {
   return started === null || now === null || now === started;
 }
 
-async function identity(): Promise<Omit<RunOwner, "since" | "replaces">> {
+async function identity(): Promise<Omit<RunOwner, "since" | "replaces" | "listens">> {
   const { pid } = process;
   const space = await readlink("/proc/self/ns/pid").catch(() => "");
   return { pid, host: hostname(), space, started: await startOf(pid) };
