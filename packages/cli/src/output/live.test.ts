@@ -69,7 +69,18 @@ test("a lost device's retries are told of", () => {
   expect(text).toContain("a device was lost and is opened anew (retry 1): it is gone\n");
   expect(text).toContain("a device could not be opened anew: there is no room\n");
   expect(text).toContain("a device has joined: device 1 (cpu), instead of device 0\n");
-  expect(text).toContain("a device was lost, the others go on: it is gone too\n");
+  expect(text).toContain("the last device was lost: it is gone too\n");
+});
+
+test("of a lost device is said whether others are left", () => {
+  const names = ["device 0 (cpu)", "device 1 (cpu)"];
+  const devices = names.map((name, device) => ({ device, name, kernels: "plain" }));
+  const lost = (device: number) =>
+    ({ at: 1, type: "lost", device, reason: "it is gone", retry: null }) as RunEvent;
+  const text = written(false, [{ ...start, devices } as unknown as RunEvent, lost(1), lost(0)]);
+  expect(text).toMatch(
+    /a device was lost, the others go on: it is gone\n.*the last device was lost/s,
+  );
 });
 
 test("who joins is named", () => {

@@ -111,10 +111,12 @@ export function showLive(
         case "done":
           if (cameAt(event.at) - lastLine > SILENCE_SECONDS) line(event.at);
           break;
-        case "lost":
+        case "lost": {
+          const others = progress.snapshot(event.at).devices.some(({ lost }) => !lost);
           log(event.reason);
-          output.warn(`${lostWords(event)}: ${event.reason}`);
+          output.warn(`${lostWords(event, others)}: ${event.reason}`);
           break;
+        }
         case "retry-failed":
           log(event.reason);
           output.warn(`a device could not be opened anew: ${event.reason}`);
@@ -152,10 +154,9 @@ function savedWords({ checkpoint, bytes, seconds }: RunEvent & { type: "saved" }
   return `saved ${checkpoint}: ${formatBytes(bytes)} in ${formatSeconds(seconds)}`;
 }
 
-function lostWords({ retry }: RunEvent & { type: "lost" }): string {
-  return retry == null
-    ? "a device was lost, the others go on"
-    : `a device was lost and is opened anew (retry ${retry})`;
+function lostWords({ retry }: RunEvent & { type: "lost" }, others: boolean): string {
+  if (retry != null) return `a device was lost and is opened anew (retry ${retry})`;
+  return others ? "a device was lost, the others go on" : "the last device was lost";
 }
 
 function mergeWords({ merge, devices, perturbed }: RunEvent & { type: "merge" }): string {
