@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -243,6 +244,44 @@ test(
   },
   LONG,
 );
+
+test(
+  "a run whose checkpoints can't be written goes on, and says at its end what is not saved",
+  async () => {
+    const running = start([...endless, "--out", "unsaved", "--devices", "cpu"], { folder });
+    await until(() => hasEvent("unsaved", "saved"));
+    const checkpoints = path("unsaved", "checkpoints");
+    let moved = 0;
+    // The run may make the folder anew before there is a file.
+    await until(() => {
+      renameSync(checkpoints, path(`elsewhere-${moved++}`));
+      try {
+        writeFileSync(checkpoints, "", { flag: "wx" });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    await until(() => hasEvent("unsaved", "not-saved"));
+    running.child.kill("SIGTERM");
+    const ended = await running.ended;
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(/no checkpoint could be written .*; training goes on\n/);
+    expect(ended.stderr).toMatch(
+      /saved model\.safetensors, metrics\.json.*; not saved the last checkpoint: .*\[RUN_NOT_SAVED\]\n$/s,
+    );
+    expect((await command("eval", "unsaved", "test.txt")).code).toBe(0);
+  },
+  LONG,
+);
+
+test("fewer devices than a run is to have are refused before it begins", async () => {
+  const args = ["train", ...small, "--devices", "cpu,cpu", "--min-devices", "3", "--out", "few"];
+  const refused = await command(...args);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(/--min-devices.*\[[A-Z_]+\]\n$/);
+  expect(existsSync(path("few"))).toBe(false);
+});
 
 test(
   "a run that is under way is neither resumed nor replaced",
