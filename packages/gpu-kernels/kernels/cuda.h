@@ -3,7 +3,10 @@
  * else of either language, but for what C itself and both mathematical libraries have: exp, log, sqrt,
  * tanh, fmax, fma, min, max, INFINITY.
  *
- *   KERNEL add(GLOBAL float* target, u64 targetOffset, u32 length) { … }
+ *   KERNEL add(POINTER(float, target), const u32 length) {
+ *     OPEN(float, target);
+ *     …
+ *   }
  *
  * Where the host passes a pointer, a kernel takes two parameters: the buffer, and the elements to skip
  * in it (u64). OpenCL knows no pointers into buffers.
@@ -15,6 +18,9 @@ typedef unsigned long long u64;
 
 #define KERNEL extern "C" __global__ void
 #define FUNCTION static __device__ __forceinline__
+
+#define POINTER(type, name) type *name##_base, const u64 name##_start
+#define OPEN(type, name) type *const name = name##_base + name##_start
 
 /* Before a pointer's type: what it points to. */
 #define GLOBAL
@@ -35,3 +41,5 @@ typedef unsigned long long u64;
 
 /* On a float or a u32 in either memory. */
 #define ATOMIC_ADD(pointer, value) atomicAdd((pointer), (value))
+
+#define FLOAT_BITS(value) __float_as_uint(value)

@@ -1,0 +1,2 @@
+export { GpuKernelsError, type GpuKernelsErrorCode } from "./errors.js";
+export type { GpuDevice, GpuSupport } from "./driver.js";
