@@ -1,0 +1,43 @@
+// Sums and maxima over a group of 256 items in one dimension, in a fixed order. Every item gets the result.
+
+#define GROUP_ITEMS 256
+
+FUNCTION float group_sum(SHARED_POINTER float *const room, const float value) {
+  const u32 item = LOCAL(0);
+  room[item] = value;
+  BARRIER();
+  for (u32 half = GROUP_ITEMS / 2; half > 0; half /= 2) {
+    if (item < half) room[item] += room[item + half];
+    BARRIER();
+  }
+  const float sum = room[0];
+  BARRIER();
+  return sum;
+}
+
+// NaN counts as less than anything.
+FUNCTION float group_max(SHARED_POINTER float *const room, const float value) {
+  const u32 item = LOCAL(0);
+  room[item] = value;
+  BARRIER();
+  for (u32 half = GROUP_ITEMS / 2; half > 0; half /= 2) {
+    if (item < half) room[item] = fmax(room[item], room[item + half]);
+    BARRIER();
+  }
+  const float most = room[0];
+  BARRIER();
+  return most;
+}
+
+FUNCTION u64 group_max_key(SHARED_POINTER u64 *const room, const u64 value) {
+  const u32 item = LOCAL(0);
+  room[item] = value;
+  BARRIER();
+  for (u32 half = GROUP_ITEMS / 2; half > 0; half /= 2) {
+    if (item < half && room[item + half] > room[item]) room[item] = room[item + half];
+    BARRIER();
+  }
+  const u64 most = room[0];
+  BARRIER();
+  return most;
+}
