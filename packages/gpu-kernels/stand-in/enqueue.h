@@ -1,0 +1,15 @@
+#pragma once
+
+#include <functional>
+
+#include "context.h"
+
+namespace stand_in {
+
+/** STREAMS tells copies from the host from all else. */
+enum class Kind { kFromHost, kOther };
+
+/** Adds to a stream, and does at once what STREAMS says. */
+CUresult enqueue(Context& context, CUstream stream, Kind kind, std::function<CUresult()> operation);
+
+}  // namespace stand_in

@@ -1,0 +1,35 @@
+/**
+ * Streams and events. Operations wait in their stream's queue until something needs them done, so that
+ * whatever relies on an order that it did not ask for shows.
+ */
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "driver-types.h"
+
+namespace stand_in {
+
+class Stream {
+ public:
+  void add(std::function<CUresult()> operation) { waiting_.push_back(std::move(operation)); }
+  /** How many operations were ever added. */
+  uint64_t end() const { return done_ + waiting_.size(); }
+  /** Does all up to the given one, in order, until one fails. */
+  CUresult run(uint64_t end);
+
+ private:
+  std::deque<std::function<CUresult()>> waiting_;
+  uint64_t done_ = 0;
+};
+
+/** A place in a stream, as recorded last. */
+struct Event {
+  std::shared_ptr<Stream> stream;
+  uint64_t end = 0;
+};
+
+}  // namespace stand_in
