@@ -30,3 +30,21 @@ export class GpuKernelsError extends Error {
     this.code = code;
   }
 }
+
+const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;
+
+/** The device lacks memory: what was asked for, and what it has left (null: it does not tell). */
+export function outOfMemory(
+  device: string,
+  wanted: number,
+  free: number | null,
+  cause?: string,
+): GpuKernelsError {
+  const left = free === null ? "it does not say how much it has left" : `${mebibytes(free)} are left`;
+  return new GpuKernelsError(
+    "GPU_MEMORY",
+    `${device} has no room for ${mebibytes(wanted)}, ${left}` +
+      `${cause === undefined ? "" : ` (${cause})`}: use smaller batches or fewer hidden units, or ` +
+      "end what else uses the device.",
+  );
+}

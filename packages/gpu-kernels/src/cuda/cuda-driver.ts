@@ -1,0 +1,257 @@
+import type { GpuBuffer, GpuDriver, GpuMark, GpuPointer, GpuQueue } from "../driver.js";
+import { GpuKernelsError } from "../errors.js";
+import { loadKoffi, type Koffi } from "../koffi.js";
+import { findCudaDevices, type CudaDevice } from "./devices.js";
+import { createStatusCheck, type StatusCheck } from "./failures.js";
+import { createLauncher } from "./launcher.js";
+import type { Address, CudaFunctions, Handle } from "./library.js";
+import { ptxImage } from "./ptx.js";
+import { createStaging } from "./staging.js";
+
+interface Buffer extends GpuBuffer {
+  readonly address: Address;
+}
+
+interface Mark extends GpuMark {
+  readonly event: Handle;
+}
+
+/** Streams don't wait for the default one, nor it for them. */
+const STREAM_NON_BLOCKING = 1;
+const EVENT_DISABLE_TIMING = 2;
+
+/**
+ * Opens the device of that index among those of `cudaSupport()`, in its primary context, with streams
+ * and memory of its own. Once the device is lost, every call throws what its loss was found by.
+ *
+ * @throws GpuKernelsError GPU_UNAVAILABLE, GPU_DRIVER, GPU_MEMORY, GPU_LOST
+ */
+export function openCudaDriver({
+  index,
+  library,
+}: {
+  readonly index: number;
+  readonly library?: string | undefined;
+}): GpuDriver {
+  const found = findCudaDevices(library);
+  const loaded = loadKoffi();
+  if (!found.ok || !loaded.ok) {
+    const { reason, remedy } = found.ok ? (loaded as Exclude<typeof loaded, { ok: true }>) : found;
+    throw new GpuKernelsError("GPU_UNAVAILABLE", `No CUDA device: ${reason}; ${remedy}.`);
+  }
+  const { cuda, devices } = found;
+  const device = devices[index];
+  if (device === undefined) {
+    throw new GpuKernelsError(
+      "GPU_UNAVAILABLE",
+      `There is no CUDA device ${index}; ${devices.length} are found, from 0 on: ` +
+        `${devices.map(({ info }) => info.name).join(", ")}.`,
+    );
+  }
+  return openDevice(cuda, loaded.koffi, device);
+}
+
+/** The context that calls of this thread are for; each driver makes its own that before it calls. */
+let current: Handle = 0n;
+
+function openDevice(cuda: CudaFunctions, koffi: Koffi, { info, ordinal }: CudaDevice): GpuDriver {
+  /** What gives back what was taken, last taken last. */
+  const taken: (() => void)[] = [];
+  let loss: GpuKernelsError | undefined;
+  let closed = false;
+
+  function release(): void {
+    if (closed) return;
+    closed = true;
+    for (const giveBack of taken.reverse()) giveBack();
+  }
+  const check = createStatusCheck(cuda, info.name, (error) => {
+    loss = error;
+    // The process gets a new context only when nobody keeps the failed one.
+    release();
+  });
+
+  try {
+    const context = made(check, "cuDevicePrimaryCtxRetain", (handle) =>
+      cuda.retainContext(handle, ordinal),
+    );
+    taken.push(() => {
+      cuda.setContext(0n);
+      current = 0n;
+      cuda.releaseContext(ordinal);
+    });
+    const enter = () => {
+      if (loss !== undefined) throw loss;
+      if (current === context) return;
+      check("cuCtxSetCurrent", cuda.setContext(context));
+      current = context;
+    };
+    enter();
+    const parts = openParts(cuda, koffi, check, taken);
+    return driverOver(cuda, { info, enter, check, taken, release, ...parts });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function made(check: StatusCheck, call: string, make: (handle: BigUint64Array) => number): Handle {
+  const handle = new BigUint64Array(1);
+  check(call, make(handle));
+  return handle[0]!;
+}
+
+function openParts(cuda: CudaFunctions, koffi: Koffi, check: StatusCheck, taken: (() => void)[]) {
+  const [compute, copy] = ["compute", "copy"].map(() => {
+    const stream = made(check, "cuStreamCreate", (handle) =>
+      cuda.createStream(handle, STREAM_NON_BLOCKING),
+    );
+    taken.push(() => cuda.destroyStream(stream));
+    return stream;
+  }) as [Handle, Handle];
+  const module = made(check, "cuModuleLoadData", (handle) => cuda.loadModule(handle, ptxImage()));
+  taken.push(() => cuda.unloadModule(module));
+  const launcher = createLauncher(cuda, koffi, { module, stream: compute, check });
+  taken.push(() => launcher.close());
+  const staging = createStaging(cuda, koffi, { stream: copy, check });
+  taken.push(() => staging.close());
+  return { compute, copy, launcher, staging };
+}
+
+function driverOver(
+  cuda: CudaFunctions,
+  {
+    info,
+    enter,
+    check,
+    taken,
+    release,
+    compute,
+    copy,
+    launcher,
+    staging,
+  }: ReturnType<typeof openParts> & {
+    readonly info: CudaDevice["info"];
+    readonly enter: () => void;
+    readonly check: StatusCheck;
+    readonly taken: (() => void)[];
+    readonly release: () => void;
+  },
+): GpuDriver {
+  const streams: Readonly<Record<GpuQueue, Handle>> = { compute, copy };
+  const buffers = new Set<Buffer>();
+  const marks: Mark[] = [];
+  const free = new BigUint64Array(1);
+  const total = new BigUint64Array(1);
+  taken.push(() => {
+    for (const { address } of buffers) cuda.free(address);
+    for (const { event } of marks) cuda.destroyEvent(event);
+  });
+
+  const addressOf = ({ buffer }: GpuPointer): Address => (buffer as Buffer).address;
+  const placeOf = (pointer: GpuPointer): Address => addressOf(pointer) + BigInt(4 * pointer.offset);
+  const finish = (queue: GpuQueue) =>
+    check("cuStreamSynchronize", cuda.finishStream(streams[queue]));
+
+  function memory() {
+    enter();
+    check("cuMemGetInfo_v2", cuda.memoryInfo(free, total));
+    return { total: Number(total[0]), free: Number(free[0]) };
+  }
+
+  return {
+    technology: "cuda",
+    name: info.name,
+    kind: info.kind,
+    maxBufferBytes: info.memory,
+    memory,
+
+    allocate(bytes) {
+      enter();
+      const handle = new BigUint64Array(1);
+      const status = cuda.allocate(handle, Math.max(bytes, 4));
+      if (status !== 0) check("cuMemAlloc_v2", status, { wanted: bytes, free: memory().free });
+      const buffer: Buffer = { bytes, address: handle[0]! };
+      buffers.add(buffer);
+      return buffer;
+    },
+
+    free(buffer) {
+      enter();
+      // The driver waits for what is under way.
+      if (buffers.delete(buffer as Buffer)) {
+        check("cuMemFree_v2", cuda.free((buffer as Buffer).address));
+      }
+    },
+
+    clear(target, length) {
+      if (length === 0) return;
+      enter();
+      check("cuMemsetD32Async", cuda.fill(placeOf(target), 0, length, compute));
+    },
+
+    write(source, target, queue) {
+      if (source.length === 0) return;
+      enter();
+      if (queue === "copy") {
+        staging.write(source, placeOf(target));
+        return;
+      }
+      const { byteLength } = source;
+      const status = cuda.fromHost(placeOf(target), source, byteLength, compute);
+      check("cuMemcpyHtoDAsync_v2", status);
+    },
+
+    read(source, target) {
+      if (target.length === 0) return;
+      enter();
+      const { byteLength } = target;
+      const status = cuda.toHost(target, placeOf(source), byteLength, compute);
+      check("cuMemcpyDtoHAsync_v2", status);
+      finish("compute");
+    },
+
+    createMark() {
+      enter();
+      const event = made(check, "cuEventCreate", (handle) =>
+        cuda.createEvent(handle, EVENT_DISABLE_TIMING),
+      );
+      const mark: Mark = { mark: marks.length, event };
+      marks.push(mark);
+      return mark;
+    },
+
+    record(mark, queue) {
+      enter();
+      check("cuEventRecord", cuda.recordEvent((mark as Mark).event, streams[queue]));
+    },
+
+    wait(mark, queue) {
+      enter();
+      check("cuStreamWaitEvent", cuda.waitEvent(streams[queue], (mark as Mark).event, 0));
+    },
+
+    kernel(name) {
+      enter();
+      return launcher.kernel(name);
+    },
+
+    launch(kernel, groups, groupSize, values) {
+      enter();
+      launcher.launch(kernel, groups, groupSize, values, addressOf);
+    },
+
+    finish() {
+      enter();
+      finish("copy");
+      finish("compute");
+    },
+
+    close() {
+      // What fails here fails because the device is lost, and there is nothing to be done about it.
+      cuda.finishStream(copy);
+      cuda.finishStream(compute);
+      release();
+    },
+  };
+}
