@@ -16,11 +16,28 @@ const worker = await buildWorker("mortal.worker");
 
 /** A worker whose devices meet these fates. */
 export function mortalWorker(...fates: readonly Fate[]): URL {
-  const name = fates.flatMap((fate) => Object.values(fate).flat()).join("-");
+  return workerOf({ fates, opaque: [] });
+}
+
+/** The same, of which these devices have their arrays to themselves. */
+export function opaqueWorker(opaque: readonly number[] | "all", ...fates: readonly Fate[]): URL {
+  return workerOf({ fates, opaque });
+}
+
+/** What `mortal.worker` finds in `globalThis`. */
+export interface Destiny {
+  readonly fates: readonly Fate[];
+  readonly opaque: readonly number[] | "all";
+}
+
+function workerOf(destiny: Destiny): URL {
+  const { fates, opaque } = destiny;
+  const words = fates.flatMap((fate) => Object.values(fate).flat());
+  const name = [...words, "opaque", opaque].flat().join("-");
   const url = new URL(`./${name.replaceAll(" ", "-")}.mjs`, worker);
   writeFileSync(
     url,
-    `globalThis.fates = ${JSON.stringify(fates)};\nawait import("${worker.href}");\n`,
+    `Object.assign(globalThis, ${JSON.stringify(destiny)});\nawait import("${worker.href}");\n`,
   );
   return url;
 }

@@ -104,6 +104,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
   const told: DeviceId[] = [];
   // What all devices share, asked for while there was none.
   const waiting: (() => void)[] = [];
+  let evaluations = 0;
 
   function tellAndHandOn({ device, reason: { message }, handOn }: Loss): void {
     events.push({ type: "lost", device, reason: message });
@@ -221,6 +222,7 @@ export function createDeviceExecutor(options: DeviceExecutorOptions): DeviceExec
     shareOutEvaluation(calls, {
       replies: (device) => replies[device]!,
       model: models.slot("global"),
+      evaluation: ++evaluations,
       rows: options.evaluationRows,
       chunk: options.evaluationChunk,
       onReply: (device, reply) => (usage[device] = reply.usage),

@@ -7,6 +7,8 @@ import type { Replies } from "./replies.js";
 export interface EvaluationOptions {
   /** Slot of the model. */
   readonly model: number;
+  /** Number of this evaluation, no other's. */
+  readonly evaluation: number;
   readonly rows: number;
   /** Rows that a device evaluates in one call. */
   readonly chunk: number;
@@ -26,7 +28,7 @@ interface Part {
  * others.
  */
 export function shareOutEvaluation(calls: DeviceCalls, options: EvaluationOptions): void {
-  const { model, rows, chunk } = options;
+  const { model, evaluation, rows, chunk } = options;
   const evaluated: { readonly start: number; readonly sums: MetricSums }[] = [];
   const returned: Part[] = [];
   let next = 0;
@@ -47,7 +49,9 @@ export function shareOutEvaluation(calls: DeviceCalls, options: EvaluationOption
     calls.send(device, {
       rows: part.count,
       work: async (api) =>
-        options.replies(device).evaluate(await api.evaluate({ model, ...part }), part.count),
+        options
+          .replies(device)
+          .evaluate(await api.evaluate({ model, evaluation, ...part }), part.count),
       answer(reply) {
         outstanding--;
         options.onReply(device, reply);

@@ -5,7 +5,7 @@ import type { DeviceApi } from "../device/api.js";
 import { TrainerError } from "../errors.js";
 import { deviceCallOf, mostUpdates } from "./device-call-of.js";
 import type { ExecutableCommand, Executor } from "./executor.js";
-import type { ModelTable } from "./model-table.js";
+import { ownerOf, type ModelTable } from "./model-table.js";
 import type { Permutations } from "./permutations.js";
 
 export interface ReplayExecutorOptions {
@@ -20,9 +20,12 @@ export interface ReplayExecutorOptions {
   readonly events: readonly PolicyEvent[];
 }
 
+/** What devices do without a word. */
+const unanswered: ReadonlySet<Queued["kind"]> = new Set(["pull", "blend", "refresh"]);
+
 /** A command in a device's queue. */
 interface Queued {
-  readonly kind: ExecutableCommand["type"];
+  readonly kind: ExecutableCommand["type"] | "refresh";
   /** The parts of its answer that must be as recorded. */
   readonly run: () => Promise<object>;
   /** Of a blend. */
@@ -43,6 +46,8 @@ export function createReplayExecutor(options: ReplayExecutorOptions): ReplayExec
   const callOf = deviceCallOf(models);
   const queues: Queued[][] = hosts.map(() => []);
   const alive = hosts.map((_, id) => options.present.includes(id));
+  /** Blends onto a device's own model, which it takes over once they are done. */
+  const ownTargets = new Map<number, { readonly owner: DeviceId; readonly model: number }>();
   let position = 0;
 
   function enqueue(device: DeviceId, queued: Queued): void {
@@ -91,6 +96,8 @@ export function createReplayExecutor(options: ReplayExecutorOptions): ReplayExec
         const living = [...hosts.keys()].filter((id) => alive[id]);
         const call = callOf.blend(command);
         const updates = mostUpdates(models, command.stateTerms);
+        const owner = ownerOf(command.target);
+        if (owner !== null) ownTargets.set(command.id, { owner, model: call.target });
         return living.forEach((device, i) => {
           const shard = sliceFor(i, living.length, options.modelLength);
           const run = async () => {
@@ -116,7 +123,7 @@ export function createReplayExecutor(options: ReplayExecutorOptions): ReplayExec
       if (queued === undefined) throw mismatch(position, `device ${device} was told no such thing`);
       const answer = await queued.run();
       if (reached(queued)) return answer;
-      if (queued.kind !== "pull" && queued.kind !== "blend") {
+      if (!unanswered.has(queued.kind)) {
         throw mismatch(position, `device ${device} had to answer a ${queued.kind} first`);
       }
     }
@@ -127,9 +134,18 @@ export function createReplayExecutor(options: ReplayExecutorOptions): ReplayExec
    * meanwhile. What a blend reads and writes is left alone until it is done, so it may as well be now.
    */
   async function blendShard(queue: Queued[], blend: number): Promise<void> {
-    while (queue[0]?.kind === "pull") await queue.shift()!.run();
+    while (queue[0]?.kind === "pull" || queue[0]?.kind === "refresh") await queue.shift()!.run();
     const at = queue.findIndex(({ id }) => id === blend);
     if (at >= 0) await queue.splice(at, 1)[0]!.run();
+  }
+
+  function refresh(blend: number): void {
+    const target = ownTargets.get(blend);
+    ownTargets.delete(blend);
+    if (target === undefined) return;
+    const { owner, model } = target;
+    const run = async () => ({ refreshed: await hosts[owner]!.refresh(model) });
+    enqueue(owner, { kind: "refresh", run });
   }
 
   async function enact(event: PolicyEvent): Promise<void> {
@@ -145,7 +161,7 @@ export function createReplayExecutor(options: ReplayExecutorOptions): ReplayExec
         return expectAnswer(event, await catchUp(event.device, ({ kind }) => kind === "apply"));
       case "blended":
         for (const queue of queues) await blendShard(queue, event.id);
-        return;
+        return refresh(event.id);
       case "joined":
         alive[event.device.id] = true;
         return;

@@ -139,6 +139,8 @@ export interface CopyCall {
 
 export interface EvaluateCall {
   readonly model: number;
+  /** Which evaluation it is a part of: from its first call to its last one nobody changes the model. */
+  readonly evaluation: number;
   /** Rows of the evaluation set, in file order. */
   readonly start: number;
   readonly count: number;

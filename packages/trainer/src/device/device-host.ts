@@ -4,7 +4,14 @@
  */
 import { l2Norm } from "@heterosgd/merge";
 import type { DeviceArray, FlatGradientTarget, Kernels } from "@heterosgd/model";
-import type { DeviceApi, DeviceSetup, ModelMemory, StepCall, StepReply } from "./api.js";
+import type {
+  DeviceApi,
+  DeviceSetup,
+  EvaluateCall,
+  ModelMemory,
+  StepCall,
+  StepReply,
+} from "./api.js";
 import { openDevice, type OpenDevice } from "./open-device.js";
 import { load, store, type OwnModel } from "./own-model.js";
 import { countRows, evaluateRows, trainMicroBatches, trainRows } from "./row-work.js";
@@ -25,13 +32,28 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
   let ownSlots: readonly number[] = [];
   let stopwatch = createStopwatch(options.now);
   const permutations: Uint32Array[] = [];
+  /** Which evaluation's model is on the device, where it needs a copy. */
+  let evaluation: number | null = null;
   // Kernels may be asynchronous: without this chain a second call would start inside the first.
   let tail: Promise<unknown> = Promise.resolve();
 
   function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
-    const result = tail.then(work);
+    const result = tail.then(work).catch(giveUp);
     tail = result.catch(() => undefined);
     return result;
+  }
+
+  /**
+   * A device that fails is lost. Its thread ends with no word to the driver, which would keep the memory
+   * for as long as the process lives.
+   */
+  async function giveUp(reason: unknown): Promise<never> {
+    if (device !== null && !device.kernels.sharesMemory) {
+      const { kernels } = device;
+      device = null;
+      await release(kernels);
+    }
+    throw reason;
   }
 
   /** `inTurn`, with the time that it takes put down to an activity. */
@@ -72,6 +94,15 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
   function clear(model: OwnModel): void {
     opened().kernels.blend(model.parameters, []);
     model.memory.updates[0] = 0;
+  }
+
+  /** Others' models are copied to where kernels that share no memory can read them. */
+  function forEvaluation({ model: slot, evaluation: id }: EvaluateCall): DeviceArray {
+    const { evaluated, kernels } = opened();
+    if (evaluated === null) return forKernels(slot).parameters;
+    if (id !== evaluation) kernels.write(memory(slot).parameters, evaluated);
+    evaluation = id;
+    return evaluated;
   }
 
   /** Runs `work` and then idles for as long as the handicap asks. */
@@ -124,8 +155,14 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
 
   return {
     open: (setup) =>
-      inTurn(() => {
-        device = openDevice(setup, options.createKernels(setup));
+      inTurn(async () => {
+        const kernels = options.createKernels(setup);
+        try {
+          device = openDevice(setup, kernels);
+        } catch (error) {
+          await release(kernels);
+          throw error;
+        }
         return { kernels: device.kernels.name, models: device.own.map((model) => model.memory) };
       }),
 
@@ -211,7 +248,7 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
 
     evaluate: async (call) => {
       const sums = await timed("evaluating", () =>
-        handicapped(() => evaluateRows(opened(), forKernels(call.model).parameters, call)),
+        handicapped(() => evaluateRows(opened(), forEvaluation(call), call)),
       );
       return { sums, usage: stopwatch.usage() };
     },
@@ -224,4 +261,13 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
         return usage;
       }),
   };
+}
+
+/** Gives memory back, as far as the driver still can. */
+async function release(kernels: Kernels<DeviceArray, unknown>): Promise<void> {
+  try {
+    await kernels.dispose();
+  } catch {
+    // What went wrong first is what is told.
+  }
 }

@@ -34,7 +34,7 @@ export const plainKernels: KernelsDescription = {
 };
 
 export interface KernelsSetup extends KernelsDescription {
-  /** Where all models lie, for kernels in WebAssembly; null for others. */
+  /** Where all models lie, if any device's kernels are in WebAssembly; else null. */
   readonly memory: WebAssembly.Memory | null;
 }
 

@@ -33,9 +33,19 @@ export function createKernelMemory(kernels: readonly KernelsDescription[]): Kern
   };
 }
 
-/** What a device must know to make its kernels over this memory. */
+/** What a device must know to make its kernels over this memory, and to share models through it. */
 export function kernelsSetup(kernels: KernelsDescription, { wasm }: KernelMemory): KernelsSetup {
-  return { ...kernels, memory: kernels.name === "wasm" ? wasm : null };
+  return { ...kernels, memory: wasm };
+}
+
+/** Takes zeroed elements for what others see of a model that a device has in memory of its own. */
+export function allocateMirror(
+  { memory }: Pick<KernelsSetup, "memory">,
+  length: number,
+): Float32Array {
+  return memory === null
+    ? new Float32Array(new SharedArrayBuffer(length * 4))
+    : allocateInWasmMemory(memory, length);
 }
 
 /** Zeroed memory for a model that belongs to no device. */

@@ -17,7 +17,8 @@ import {
 } from "@heterosgd/sparse";
 import type { DeviceSetup } from "./api.js";
 import { createShardBlender, type ShardBlender } from "./blend-shard.js";
-import { reuseModel, takeModel, type OwnModel } from "./own-model.js";
+import { allocateMirror } from "./kernel-memory.js";
+import { takeModel, type OwnModel } from "./own-model.js";
 
 /** All that a device has from being opened to being closed; every buffer is taken here. */
 export interface OpenDevice {
@@ -37,6 +38,8 @@ export interface OpenDevice {
   readonly top: TopK;
   /** Replicas, then accumulators. */
   readonly own: readonly OwnModel[];
+  /** Where others' models are evaluated; null where they are evaluated in place, or none is. */
+  readonly evaluated: DeviceArray | null;
 }
 
 export function openDevice(setup: DeviceSetup, kernels: Kernels<DeviceArray, unknown>): OpenDevice {
@@ -60,10 +63,14 @@ export function openDevice(setup: DeviceSetup, kernels: Kernels<DeviceArray, unk
     evaluationOrder: Uint32Array.from({ length: evaluation?.rows ?? 0 }, (_, row) => row),
     k,
     top: createTopK(setup.limits.rows, k),
-    own: Array.from({ length: setup.replicas + setup.accumulators }, (_, i) => {
-      const spare = kernels.sharesMemory ? setup.spare?.[i] : undefined;
-      if (spare !== undefined) return reuseModel(spare);
-      return takeModel(kernels, layout.length, i < setup.replicas ? states : 0);
-    }),
+    own: Array.from({ length: setup.replicas + setup.accumulators }, (_, i) =>
+      takeModel(kernels, {
+        length: layout.length,
+        states: i < setup.replicas ? states : 0,
+        spare: setup.spare?.[i],
+        allocate: (length) => allocateMirror(setup.kernels, length),
+      }),
+    ),
+    evaluated: kernels.sharesMemory || evaluation === null ? null : kernels.allocate(layout.length),
   };
 }

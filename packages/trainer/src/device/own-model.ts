@@ -1,7 +1,10 @@
 import type { DeviceArray, Kernels } from "@heterosgd/model";
 import type { ModelMemory } from "./api.js";
 
-/** A model that a device holds: its arrays for the kernels, and the memory that others see. */
+/**
+ * A model that a device holds: its arrays for the kernels, and the memory that others see. Where the
+ * kernels share no memory these are two, and `load` and `store` copy from one to the other.
+ */
 export interface OwnModel {
   readonly parameters: DeviceArray;
   readonly state: readonly DeviceArray[];
@@ -10,33 +13,45 @@ export interface OwnModel {
 
 type AnyKernels = Kernels<DeviceArray, unknown>;
 
-/** @param states - number of optimiser state arrays. */
-export function takeModel(kernels: AnyKernels, length: number, states: number): OwnModel {
-  const parameters = kernels.allocate(length);
-  const state = Array.from({ length: states }, () => kernels.allocate(length));
+export interface OwnModelOptions {
+  /** Elements of each array. */
+  readonly length: number;
+  /** Number of optimiser state arrays. */
+  readonly states: number;
+  /** Memory that others see, which a lost device held; undefined: it is taken anew. */
+  readonly spare: ModelMemory | undefined;
+  /** Takes zeroed elements where all devices can work on them. */
+  readonly allocate: (length: number) => Float32Array;
+}
+
+export function takeModel(kernels: AnyKernels, options: OwnModelOptions): OwnModel {
+  const { length, states, spare, allocate } = options;
+  if (spare !== undefined) zero(spare);
+  if (kernels.sharesMemory) {
+    const memory = spare ?? freshMemory(options, (size) => kernels.allocate(size) as Float32Array);
+    return { parameters: memory.parameters, state: memory.state, memory };
+  }
   return {
-    parameters,
-    state,
-    memory: {
-      parameters: sharedView(parameters),
-      state: state.map(sharedView),
-      updates: new Int32Array(new SharedArrayBuffer(4)),
-    },
+    parameters: kernels.allocate(length),
+    state: Array.from({ length: states }, () => kernels.allocate(length)),
+    memory: spare ?? freshMemory(options, allocate),
   };
 }
 
-/** The same in memory that a lost device held, whatever it holds now. */
-export function reuseModel({ parameters, state, updates }: ModelMemory): OwnModel {
-  for (const array of [parameters, ...state]) array.fill(0);
-  updates[0] = 0;
-  return { parameters, state, memory: { parameters, state, updates } };
+function freshMemory(
+  { length, states }: OwnModelOptions,
+  allocate: OwnModelOptions["allocate"],
+): ModelMemory {
+  return {
+    parameters: allocate(length),
+    state: Array.from({ length: states }, () => allocate(length)),
+    updates: new Int32Array(new SharedArrayBuffer(4)),
+  };
 }
 
-/** The array itself where it lies in shared memory, else room in shared memory for a copy of it. */
-function sharedView(array: DeviceArray): Float32Array {
-  return array instanceof Float32Array
-    ? array
-    : new Float32Array(new SharedArrayBuffer(array.length * 4));
+function zero({ parameters, state, updates }: ModelMemory): void {
+  for (const array of [parameters, ...state]) array.fill(0);
+  updates[0] = 0;
 }
 
 /** Copies shared memory into the device's own arrays. */

@@ -140,7 +140,10 @@ async function replayPart(
   const isLate = (id: number) => joining.has(id) || recorded[id]?.joins !== undefined;
   const early = infos.filter(({ id }) => !isLate(id));
 
-  function begin(): { readonly transition: Transition<unknown>; readonly present: number[] } {
+  async function begin(): Promise<{
+    readonly transition: Transition<unknown>;
+    readonly present: number[];
+  }> {
     const ids = (list: readonly DeviceInfo[]) => list.map(({ id }) => id);
     if (snapshot === null || resume === null) {
       const setup = { devices: early, rows: train.rows, parameters: layout.parameterCount };
@@ -152,6 +155,8 @@ async function replayPart(
       const memory = models.memory(name);
       copyArrays(saved, memory);
       memory.updates.set(saved.updates);
+      const owner = ownerOf(name);
+      if (owner !== null) await hosts[owner]!.refresh(models.slot(name));
     }
     return resume.exact
       ? { transition: policy.resume(state, null), present: ids(policy.devices(state)) }
@@ -159,7 +164,7 @@ async function replayPart(
   }
 
   try {
-    const { transition, present } = begin();
+    const { transition, present } = await begin();
     const modelLength = layout.length;
     const executor = createReplayExecutor({
       hosts,

@@ -1,6 +1,6 @@
 /**
  * A device's worker that works as it should until its fate: at which call of which method, on which
- * device, it does what. Whoever imports it leaves the fates in `globalThis.fates`.
+ * device, it does what. Whoever imports it leaves the fates in `globalThis`.
  */
 import { workerData, type MessagePort } from "node:worker_threads";
 import * as Comlink from "comlink";
@@ -8,10 +8,11 @@ import type { DeviceApi, DeviceSetup, StepCall } from "../../src/device/api.js";
 import { createDeviceHost } from "../../src/device/device-host.js";
 import { createDeviceKernels } from "../../src/device/device-kernels.js";
 import { sendErrorCodes } from "../../src/device/error-transfer.js";
-import type { Fate } from "../mortal.js";
+import type { Destiny, Fate } from "../mortal.js";
+import { createOpaqueKernels } from "../opaque-kernels.js";
 
 const { port } = workerData as { port: MessagePort };
-const { fates } = globalThis as unknown as { readonly fates: readonly Fate[] };
+const { fates, opaque } = globalThis as unknown as Destiny;
 const calls = new Map<string, number>();
 let id = -1;
 
@@ -58,7 +59,11 @@ function broken(answer: Answer, end: Fate["end"]): Answer {
 }
 
 const host = createDeviceHost({
-  createKernels: (setup) => createDeviceKernels(setup.kernels),
+  createKernels(setup) {
+    const kernels = createDeviceKernels(setup.kernels);
+    const isOpaque = opaque === "all" || opaque.includes(setup.id);
+    return isOpaque ? createOpaqueKernels(kernels) : kernels;
+  },
   now: () => performance.now() / 1000,
   idle: () => undefined,
 });
