@@ -1,5 +1,5 @@
 /**
- * The dialect of kernels/*.cu as CUDA C++; opencl.h has the same names in OpenCL C. Kernels use nothing
+ * The dialect of the kernels as CUDA C++; opencl.h has the same names in OpenCL C. Kernels use nothing
  * else of either language, but for what C itself and both mathematical libraries have: exp, log, sqrt,
  * tanh, fmax, fma, min, max, INFINITY.
  *

@@ -1,5 +1,5 @@
 /**
- * The dialect of kernels/*.cu as OpenCL C 1.2; cuda.h has the same names in CUDA C++, and says what they
+ * The dialect of the kernels as OpenCL C 1.2; cuda.h has the same names in CUDA C++, and says what they
  * mean.
  */
 

@@ -6,8 +6,8 @@ FUNCTION float group_sum(SHARED_POINTER float *const room, const float value) {
   const u32 item = LOCAL(0);
   room[item] = value;
   BARRIER();
-  for (u32 half = GROUP_ITEMS / 2; half > 0; half /= 2) {
-    if (item < half) room[item] += room[item + half];
+  for (u32 distance = GROUP_ITEMS / 2; distance > 0; distance /= 2) {
+    if (item < distance) room[item] += room[item + distance];
     BARRIER();
   }
   const float sum = room[0];
@@ -20,8 +20,8 @@ FUNCTION float group_max(SHARED_POINTER float *const room, const float value) {
   const u32 item = LOCAL(0);
   room[item] = value;
   BARRIER();
-  for (u32 half = GROUP_ITEMS / 2; half > 0; half /= 2) {
-    if (item < half) room[item] = fmax(room[item], room[item + half]);
+  for (u32 distance = GROUP_ITEMS / 2; distance > 0; distance /= 2) {
+    if (item < distance) room[item] = fmax(room[item], room[item + distance]);
     BARRIER();
   }
   const float most = room[0];
@@ -33,8 +33,8 @@ FUNCTION u64 group_max_key(SHARED_POINTER u64 *const room, const u64 value) {
   const u32 item = LOCAL(0);
   room[item] = value;
   BARRIER();
-  for (u32 half = GROUP_ITEMS / 2; half > 0; half /= 2) {
-    if (item < half && room[item + half] > room[item]) room[item] = room[item + half];
+  for (u32 distance = GROUP_ITEMS / 2; distance > 0; distance /= 2) {
+    if (item < distance && room[item + distance] > room[item]) room[item] = room[item + distance];
     BARRIER();
   }
   const u64 most = room[0];

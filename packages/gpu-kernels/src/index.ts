@@ -1,2 +1,8 @@
-export { GpuKernelsError, type GpuKernelsErrorCode } from "./errors.js";
+export { cudaSupport } from "./cuda/devices.js";
 export type { GpuDevice, GpuSupport } from "./driver.js";
+export { GpuKernelsError, type GpuKernelsErrorCode } from "./errors.js";
+export { createGpuKernels, type GpuKernelsOptions } from "./gpu-kernels.js";
+export type { GpuArray } from "./kernels/arrays.js";
+export type { GpuBatch } from "./kernels/batch-slot.js";
+export type { GpuKernels } from "./kernels/kernels.js";
+export { openclSupport } from "./opencl/devices.js";

@@ -124,11 +124,7 @@ function describe(cl: OpenClFunctions, id: Handle, index: number): OpenClDevice 
   }
   const type = number(deviceInfo.type);
   const kind =
-    (type & deviceTypes.gpu) !== 0
-      ? "gpu"
-      : (type & deviceTypes.cpu) !== 0
-        ? "cpu"
-        : "accelerator";
+    (type & deviceTypes.gpu) !== 0 ? "gpu" : (type & deviceTypes.cpu) !== 0 ? "cpu" : "accelerator";
   const info = {
     technology: "opencl",
     index,

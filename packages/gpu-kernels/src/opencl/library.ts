@@ -99,12 +99,7 @@ export interface OpenClFunctions {
     waitList: Memory,
     event: Memory,
   ) => Status;
-  readonly enqueueMarker: (
-    queue: Handle,
-    waits: number,
-    waitList: Memory,
-    event: Memory,
-  ) => Status;
+  readonly enqueueMarker: (queue: Handle, waits: number, waitList: Memory, event: Memory) => Status;
   readonly enqueueBarrier: (
     queue: Handle,
     waits: number,

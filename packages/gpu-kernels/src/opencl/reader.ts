@@ -56,11 +56,7 @@ export function createReader(cl: OpenClFunctions, queue: Handle, check: StatusCh
   }
 
   return {
-    read(
-      source: Handle,
-      offset: number,
-      target: Uint32Array | Float32Array,
-    ): void | Promise<void> {
+    read(source: Handle, offset: number, target: Uint32Array | Float32Array): void | Promise<void> {
       const { byteLength } = target;
       if (byteLength === 0) return;
       if (byteLength <= stagingBytes && !busy) return readStaged(source, offset, target);
