@@ -13,7 +13,11 @@ import { filesIn, kernelNames, packageFolder } from "./kernel-sources.mjs";
 
 const standIn = join(packageFolder, "stand-in");
 const build = join(packageFolder, "build", "stand-in");
-const flags = ["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-U_FORTIFY_SOURCE"];
+const flags = [
+  ..."-std=c++17 -O2 -fPIC -fvisibility=hidden -U_FORTIFY_SOURCE".split(" "),
+  // A frame larger than the page that guards a stack would go past it.
+  "-fstack-clash-protection",
+];
 const warnings = ["-Wall", "-Wextra", "-Werror"];
 
 /**

@@ -4,7 +4,7 @@ import { loadKoffi, type Koffi } from "../koffi.js";
 import { findCudaDevices, type CudaDevice } from "./devices.js";
 import { createStatusCheck, type StatusCheck } from "./failures.js";
 import { createLauncher } from "./launcher.js";
-import type { Address, CudaFunctions, Handle } from "./library.js";
+import { EVENT_DISABLE_TIMING, type Address, type CudaFunctions, type Handle } from "./library.js";
 import { ptxImage } from "./ptx.js";
 import { createStaging } from "./staging.js";
 
@@ -18,20 +18,22 @@ interface Mark extends GpuMark {
 
 /** Streams don't wait for the default one, nor it for them. */
 const STREAM_NON_BLOCKING = 1;
-const EVENT_DISABLE_TIMING = 2;
 
 /**
  * Opens the device of that index among those of `cudaSupport()`, in its primary context, with streams
  * and memory of its own. Once the device is lost, every call throws what its loss was found by.
  *
+ * @param options.image - PTX that ends in a NUL, instead of the package's own kernels.
  * @throws GpuKernelsError GPU_UNAVAILABLE, GPU_DRIVER, GPU_MEMORY, GPU_LOST
  */
 export function openCudaDriver({
   index,
   library,
+  image,
 }: {
   readonly index: number;
   readonly library?: string | undefined;
+  readonly image?: Uint8Array | undefined;
 }): GpuDriver {
   const found = findCudaDevices(library);
   const loaded = loadKoffi();
@@ -48,22 +50,26 @@ export function openCudaDriver({
         `${devices.map(({ info }) => info.name).join(", ")}.`,
     );
   }
-  return openDevice(cuda, loaded.koffi, device);
+  return openDevice(cuda, loaded.koffi, device, image ?? ptxImage());
 }
 
 /** The context that calls of this thread are for; each driver makes its own that before it calls. */
 let current: Handle = 0n;
 
-function openDevice(cuda: CudaFunctions, koffi: Koffi, { info, ordinal }: CudaDevice): GpuDriver {
+function openDevice(
+  cuda: CudaFunctions,
+  koffi: Koffi,
+  { info, ordinal }: CudaDevice,
+  image: Uint8Array,
+): GpuDriver {
   /** What gives back what was taken, last taken last. */
   const taken: (() => void)[] = [];
   let loss: GpuKernelsError | undefined;
-  let closed = false;
 
+  // What fails here fails because the device is lost, and there is nothing to be done about it.
   function release(): void {
-    if (closed) return;
-    closed = true;
-    for (const giveBack of taken.reverse()) giveBack();
+    for (const giveBack of taken.toReversed()) giveBack();
+    taken.length = 0;
   }
   const check = createStatusCheck(cuda, info.name, (error) => {
     loss = error;
@@ -76,7 +82,6 @@ function openDevice(cuda: CudaFunctions, koffi: Koffi, { info, ordinal }: CudaDe
       cuda.retainContext(handle, ordinal),
     );
     taken.push(() => {
-      cuda.setContext(0n);
       current = 0n;
       cuda.releaseContext(ordinal);
     });
@@ -87,8 +92,11 @@ function openDevice(cuda: CudaFunctions, koffi: Koffi, { info, ordinal }: CudaDe
       current = context;
     };
     enter();
-    const parts = openParts(cuda, koffi, check, taken);
-    return driverOver(cuda, { info, enter, check, taken, release, ...parts });
+    const parts = openParts(cuda, koffi, { image, check, taken });
+    const driver = driverOver(cuda, { info, enter, check, taken, release, ...parts });
+    // Given back first: what follows needs the context.
+    taken.push(() => cuda.setContext(context));
+    return driver;
   } catch (error) {
     release();
     throw error;
@@ -101,7 +109,19 @@ function made(check: StatusCheck, call: string, make: (handle: BigUint64Array) =
   return handle[0]!;
 }
 
-function openParts(cuda: CudaFunctions, koffi: Koffi, check: StatusCheck, taken: (() => void)[]) {
+function openParts(
+  cuda: CudaFunctions,
+  koffi: Koffi,
+  {
+    image,
+    check,
+    taken,
+  }: {
+    readonly image: Uint8Array;
+    readonly check: StatusCheck;
+    readonly taken: (() => void)[];
+  },
+) {
   const [compute, copy] = ["compute", "copy"].map(() => {
     const stream = made(check, "cuStreamCreate", (handle) =>
       cuda.createStream(handle, STREAM_NON_BLOCKING),
@@ -109,12 +129,11 @@ function openParts(cuda: CudaFunctions, koffi: Koffi, check: StatusCheck, taken:
     taken.push(() => cuda.destroyStream(stream));
     return stream;
   }) as [Handle, Handle];
-  const module = made(check, "cuModuleLoadData", (handle) => cuda.loadModule(handle, ptxImage()));
+  const module = made(check, "cuModuleLoadData", (handle) => cuda.loadModule(handle, image));
   taken.push(() => cuda.unloadModule(module));
   const launcher = createLauncher(cuda, koffi, { module, stream: compute, check });
   taken.push(() => launcher.close());
-  const staging = createStaging(cuda, koffi, { stream: copy, check });
-  taken.push(() => staging.close());
+  const staging = createStaging(cuda, koffi, { stream: copy, check, taken });
   return { compute, copy, launcher, staging };
 }
 
@@ -144,6 +163,8 @@ function driverOver(
   const free = new BigUint64Array(1);
   const total = new BigUint64Array(1);
   taken.push(() => {
+    cuda.finishStream(copy);
+    cuda.finishStream(compute);
     for (const { address } of buffers) cuda.free(address);
     for (const { event } of marks) cuda.destroyEvent(event);
   });
@@ -247,11 +268,6 @@ function driverOver(
       finish("compute");
     },
 
-    close() {
-      // What fails here fails because the device is lost, and there is nothing to be done about it.
-      cuda.finishStream(copy);
-      cuda.finishStream(compute);
-      release();
-    },
+    close: release,
   };
 }

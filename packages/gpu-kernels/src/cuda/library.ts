@@ -69,6 +69,8 @@ export interface CudaFunctions {
   ) => Status;
 }
 
+export const EVENT_DISABLE_TIMING = 2;
+
 /** `_v2`: their first versions, under the names without, have other parameters. */
 export const declarations: Readonly<Record<keyof CudaFunctions, string>> = {
   init: "int cuInit(uint32_t)",

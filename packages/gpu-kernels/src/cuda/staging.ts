@@ -1,6 +1,6 @@
 import type { Koffi } from "../koffi.js";
 import type { StatusCheck } from "./failures.js";
-import type { Address, CudaFunctions, Handle } from "./library.js";
+import { EVENT_DISABLE_TIMING, type Address, type CudaFunctions, type Handle } from "./library.js";
 
 /** Larger writes go straight from the caller's memory, and return when the driver has read it. */
 export const segmentBytes = 2 ** 20;
@@ -14,15 +14,27 @@ const segments = 4;
 export function createStaging(
   cuda: CudaFunctions,
   koffi: Koffi,
-  { stream, check }: { stream: Handle; check: StatusCheck },
+  {
+    stream,
+    check,
+    taken,
+  }: {
+    readonly stream: Handle;
+    readonly check: StatusCheck;
+    /** Gets what gives back what is taken here. */
+    readonly taken: (() => void)[];
+  },
 ) {
   const handle = new BigUint64Array(1);
   check("cuMemHostAlloc", cuda.allocateHost(handle, segments * segmentBytes, 0));
   const begin = handle[0]!;
+  taken.push(() => cuda.freeHost(begin));
   const memory = new Uint8Array(koffi.view(begin, segments * segmentBytes));
   const events = Array.from({ length: segments }, () => {
-    check("cuEventCreate", cuda.createEvent(handle, 2));
-    return handle[0]!;
+    check("cuEventCreate", cuda.createEvent(handle, EVENT_DISABLE_TIMING));
+    const event = handle[0]!;
+    taken.push(() => cuda.destroyEvent(event));
+    return event;
   });
   let segment = 0;
   let used = 0;
@@ -46,11 +58,6 @@ export function createStaging(
       memory.set(new Uint8Array(source.buffer, source.byteOffset, byteLength), at);
       used += byteLength;
       check("cuMemcpyHtoDAsync_v2", cuda.fromHost(target, begin + BigInt(at), byteLength, stream));
-    },
-
-    close(): void {
-      for (const event of events) cuda.destroyEvent(event);
-      cuda.freeHost(begin);
     },
   };
 }
