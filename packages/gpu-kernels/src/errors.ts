@@ -40,11 +40,21 @@ export function outOfMemory(
   free: number | null,
   cause?: string,
 ): GpuKernelsError {
-  const left = free === null ? "it does not say how much it has left" : `${mebibytes(free)} are left`;
+  const left =
+    free === null ? "it does not say how much it has left" : `${mebibytes(free)} are left`;
   return new GpuKernelsError(
     "GPU_MEMORY",
     `${device} has no room for ${mebibytes(wanted)}, ${left}` +
       `${cause === undefined ? "" : ` (${cause})`}: use smaller batches or fewer hidden units, or ` +
       "end what else uses the device.",
+  );
+}
+
+/** An array is larger than the driver lets one be, though the device's memory is not. */
+export function tooLargeForOne(device: string, wanted: number, most: number): GpuKernelsError {
+  return new GpuKernelsError(
+    "GPU_MEMORY",
+    `${device} has room for at most ${mebibytes(most)} in one array, not for ${mebibytes(wanted)}: ` +
+      "use fewer hidden units, or train on another device.",
   );
 }

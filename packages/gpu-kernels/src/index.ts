@@ -2,6 +2,7 @@ export { cudaSupport } from "./cuda/devices.js";
 export type { GpuDevice, GpuSupport } from "./driver.js";
 export { GpuKernelsError, type GpuKernelsErrorCode } from "./errors.js";
 export { createGpuKernels, type GpuKernelsOptions } from "./gpu-kernels.js";
+export { gpuKernelsBytes } from "./memory.js";
 export type { GpuArray } from "./kernels/arrays.js";
 export type { GpuBatch } from "./kernels/batch-slot.js";
 export type { GpuKernels } from "./kernels/kernels.js";

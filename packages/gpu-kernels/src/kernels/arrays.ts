@@ -1,7 +1,7 @@
 import type { DeviceArray, Layer, LayerArrays } from "@heterosgd/model";
 import { fail, nameOf, requireObject, whole } from "../checks.js";
 import type { GpuBuffer, GpuDriver, GpuPointer } from "../driver.js";
-import { outOfMemory } from "../errors.js";
+import { tooLargeForOne } from "../errors.js";
 
 /** An array in a device's memory, or part of one. */
 export interface GpuArray extends DeviceArray {
@@ -80,8 +80,8 @@ export function createArrays(driver: GpuDriver): Arrays {
     allocate(length) {
       whole("allocate", "length", length, 0, mostElements);
       const bytes = 4 * length;
-      if (bytes > driver.maxBufferBytes) {
-        throw outOfMemory(driver.name, bytes, driver.maxBufferBytes, "the most for one array");
+      if (bytes > driver.maxBufferBytes && bytes <= driver.memory().total) {
+        throw tooLargeForOne(driver.name, bytes, driver.maxBufferBytes);
       }
       const buffer = driver.allocate(Math.max(bytes, 4));
       driver.clear({ buffer, offset: 0 }, length);

@@ -40,10 +40,6 @@ export interface OutputBudget {
   readonly keptBytes: number;
 }
 
-/** Whether the softmax keeps all logits between its passes. */
-export const keepsLogits = (rows: number, classes: number, keptBytes: number): boolean =>
-  4 * rows * classes <= keptBytes;
-
 export interface OutputCall {
   readonly batch: BatchPlace;
   readonly hidden: GpuPointer;
@@ -71,7 +67,7 @@ export function createOutput(
     const blocks = blocksOf(rows, classes, blockBytes);
     const isSoftmax = loss === "softmax";
     const isBackward = update !== null || dHidden !== null;
-    const keeps = isSoftmax && isBackward && keepsLogits(rows, classes, keptBytes);
+    const keeps = isSoftmax && isBackward && 4 * rows * classes <= keptBytes;
     const scores = room.scores(rows * (keeps ? classes : blocks.classes));
     const sums = room.sums(rows * blocks.allSlices);
     const picked = pickedRoom(Math.max(1, labelCount));

@@ -4,14 +4,27 @@ import { createGpuKernels } from "../gpu-kernels.js";
 import { openclSupport } from "./devices.js";
 
 const support = openclSupport();
-const devices = support.available ? support.devices : [];
 
-describe.skipIf(!support.available).each(devices.length > 0 ? devices : [{ index: 0, name: "" }])(
-  "OpenCL on $name",
-  ({ index }) => {
-    const cases = kernelsConformance(() => createGpuKernels({ technology: "opencl", index }));
-    it.each(cases)("$name", async ({ run }) => {
-      await expect(run()).resolves.toBeUndefined();
-    });
-  },
-);
+/** Blocks of all classes, and of few; their logits kept between the passes, and computed twice. */
+const divisions = [
+  {},
+  { blockBytes: 0 },
+  { blockBytes: 0, keptBytes: 0 },
+  { blockBytes: 50_000, keptBytes: 100_000 },
+] as const;
+
+// One skipped suite where there is no device: the run says so.
+const variants = support.available
+  ? support.devices.flatMap(({ name, index }) =>
+      divisions.map((division) => ({
+        name: `${name}, ${JSON.stringify(division)}`,
+        options: { technology: "opencl", index, ...division } as const,
+      })),
+    )
+  : [{ name: `nothing: ${support.reason}`, options: { technology: "opencl" } as const }];
+
+describe.skipIf(!support.available).each(variants)("OpenCL on $name", ({ options }) => {
+  it.each(kernelsConformance(() => createGpuKernels(options)))("$name", async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});
