@@ -3,6 +3,7 @@ export type TrainerErrorCode =
   | "BAD_OPTION"
   | "DEVICE_SPEC"
   | "KERNELS_UNAVAILABLE"
+  | "DEVICE_MEMORY"
   | "DEVICE_FAILED"
   | "DEVICE_EXITED"
   | "DEVICE_TIMEOUT"

@@ -3,8 +3,11 @@ export {
   defaultDevices,
   formatDevice,
   parseDevices,
+  type DeviceKind,
   type DeviceRole,
   type DeviceSpec,
+  type GpuChoice,
+  type GpuTechnology,
 } from "./device/device-spec.js";
 export type { DeviceUsage } from "./device/api.js";
 export { salvageOf, type Salvage } from "./run/salvage.js";
@@ -18,8 +21,14 @@ export {
   type KernelsChoice,
   type KernelsOptions,
 } from "./run/choose-kernels.js";
-export type { KernelsDescription } from "./device/device-kernels.js";
+export { findGpu, gpuSupport, hardwareGpus, isGpuSpec, type GpuSpec } from "./run/choose-gpu.js";
+export type {
+  CpuKernelsDescription,
+  GpuKernelsDescription,
+  KernelsDescription,
+} from "./device/device-kernels.js";
 export { estimateMemory, type EstimateOptions, type MemoryEstimate } from "./run/memory.js";
+export type { GpuMemory } from "./run/memory-gpu.js";
 export { collectGarbage, processMemory, type ProcessMemory } from "./run/memory-process.js";
 export { evaluateModel, type EvaluateModelOptions } from "./run/evaluate-model.js";
 export {

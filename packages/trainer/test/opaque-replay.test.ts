@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { listCheckpoints } from "../src/checkpoint/list-checkpoints.js";
 import { openCheckpoint } from "../src/checkpoint/open-checkpoint.js";
+import type { CpuKernelsSetup } from "../src/device/device-kernels.js";
 import { replay, type RunEvent, type TrainOptions } from "../src/index.js";
 import { keepAll, openAll } from "./all-checkpoints.js";
 import { builtTrainer } from "./built.js";
@@ -17,7 +18,7 @@ vi.mock("../src/device/device-kernels.js", async (importOriginal) => {
   const original = await importOriginal<typeof import("../src/device/device-kernels.js")>();
   return {
     ...original,
-    createDeviceKernels: (setup: Parameters<typeof original.createDeviceKernels>[0]) =>
+    createDeviceKernels: (setup: CpuKernelsSetup) =>
       createOpaqueKernels(original.createDeviceKernels(setup)),
   };
 });

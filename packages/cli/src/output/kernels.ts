@@ -8,7 +8,9 @@ export function kernelsWords({ devices, nativeUnavailable }: ChosenKernels): str
     : `${names}; native kernels are not available: ${nativeUnavailable}`;
 }
 
-function nameOf({ name, isa, bf16 }: KernelsDescription): string {
+function nameOf(kernels: KernelsDescription): string {
+  if ("device" in kernels) return `${kernels.name} (${kernels.device})`;
+  const { name, isa, bf16 } = kernels;
   const details = [...(isa === null ? [] : [isa]), ...(bf16 ? ["products in bfloat16"] : [])];
   return details.length === 0 ? name : `${name} (${details.join(", ")})`;
 }

@@ -8,7 +8,11 @@ import {
   type UpdateRule,
 } from "@heterosgd/model";
 import type { DeviceInfo, ModelName } from "@heterosgd/scheduler";
-import type { KernelsDescription } from "../device/device-kernels.js";
+import type {
+  CpuKernelsDescription,
+  GpuKernelsDescription,
+  KernelsDescription,
+} from "../device/device-kernels.js";
 import { TrainerError } from "../errors.js";
 import type { PatienceState } from "../run/stop-rules.js";
 import {
@@ -142,14 +146,23 @@ export const infoCheck: Check<DeviceInfo> = members(
   { threads: size, role: oneOf("host", "accelerator") },
 );
 
+const cpuKernels: Check<CpuKernelsDescription> = members({
+  name: oneOf("native", "wasm", "plain"),
+  isa: nullable(text(40)) as Check<CpuKernelsDescription["isa"]>,
+  threads: size,
+  bf16: boolean,
+});
+const gpuKernels: Check<GpuKernelsDescription> = members({
+  name: oneOf("cuda", "opencl"),
+  index: count(),
+  device: text(1000),
+});
+const kernelsCheck: Check<KernelsDescription> = (value, at) =>
+  "device" in Object(value) ? gpuKernels(value, at) : cpuKernels(value, at);
+
 const deviceCheck: Check<CheckpointDevice> = members({
   spec: text(1000),
-  runs: members({
-    name: oneOf("native", "wasm", "plain"),
-    isa: nullable(text(40)) as Check<KernelsDescription["isa"]>,
-    threads: size,
-    bf16: boolean,
-  }),
+  runs: kernelsCheck,
   info: infoCheck,
   isThere: boolean,
 });

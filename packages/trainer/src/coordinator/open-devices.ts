@@ -26,7 +26,8 @@ export interface OpenDevicesOptions {
   readonly rule: UpdateRule | null;
   readonly train: SharedArrayBuffer | null;
   readonly evaluation: SharedArrayBuffer | null;
-  readonly limits: BatchLimits;
+  /** By device. */
+  readonly limits: readonly BatchLimits[];
   readonly cutoffs: readonly number[];
   /** All models that must exist. */
   readonly models: readonly ModelName[];
@@ -51,6 +52,7 @@ export interface OpenDevices {
     id: DeviceId,
     spec: DeviceSpec,
     kernels: KernelsDescription,
+    limits: BatchLimits,
     names: readonly ModelName[],
     spare?: readonly ModelMemory[],
   ): Promise<AddedDevice>;
@@ -79,7 +81,7 @@ function deviceName(id: number, spec: DeviceSpec): string {
  * running.
  */
 export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevices> {
-  const { devices: specs, kernels: chosen, models: names, workerUrl, ...setup } = options;
+  const { devices: specs, kernels: chosen, limits, models: names, workerUrl, ...setup } = options;
   const memory = createKernelMemory(chosen);
   // Whatever has been started must be ended.
   const started: SupervisedDevice[] = [];
@@ -96,6 +98,7 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
     id: DeviceId,
     spec: DeviceSpec,
     kernels: KernelsDescription,
+    most: BatchLimits,
     models: readonly ModelName[],
     spare?: readonly ModelMemory[],
   ): Promise<DeviceOpened> {
@@ -104,6 +107,7 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
       api.open({
         ...setup,
         ...counts,
+        limits: most,
         id,
         kernels: kernelsSetup(kernels, memory),
         speed: spec.speed,
@@ -117,7 +121,7 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
   const devices = specs.map((spec, id) => start(id, spec));
   try {
     const opening = Promise.all(
-      devices.map((device, id) => open(device, id, specs[id]!, chosen[id]!, names)),
+      devices.map((device, id) => open(device, id, specs[id]!, chosen[id]!, limits[id]!, names)),
     );
     opening.catch(() => undefined);
     // Fresh memory takes its time: here it is taken while the devices take theirs.
@@ -133,11 +137,11 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
       devices,
       models,
       kernels: opened.map(({ kernels }) => kernels),
-      async add(id, spec, kernels, added, spare) {
+      async add(id, spec, kernels, most, added, spare) {
         const device = start(id, spec);
         beingOpened.add(device);
         try {
-          const its = await open(device, id, spec, kernels, added, spare);
+          const its = await open(device, id, spec, kernels, most, added, spare);
           return { device, kernels: its.kernels, models: openedModels(added, id, its) };
         } catch (error) {
           await device.terminate();

@@ -22,7 +22,8 @@ export interface OpenHostsOptions {
   readonly rule: UpdateRule | null;
   readonly train: Dataset<SharedArrayBuffer>;
   readonly evaluation: Dataset<SharedArrayBuffer> | null;
-  readonly limits: BatchLimits;
+  /** By device. */
+  readonly limits: readonly BatchLimits[];
   readonly cutoffs: readonly number[];
   /** All models that must exist. */
   readonly models: readonly ModelName[];
@@ -64,7 +65,7 @@ export async function openHosts(options: OpenHostsOptions): Promise<OpenHosts> {
         rule,
         train: train.buffer,
         evaluation: evaluation?.buffer ?? null,
-        limits,
+        limits: limits[id]!,
         cutoffs,
       }),
     );

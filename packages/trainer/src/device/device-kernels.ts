@@ -6,17 +6,22 @@ import {
   wasmKernelsBytes,
   type InstructionSet,
 } from "@heterosgd/cpu-kernels";
+import { createGpuKernels, gpuKernelsBytes } from "@heterosgd/gpu-kernels";
 import {
   createPlainKernels,
   plainKernelsBytes,
+  type DeviceArray,
   type Kernels,
   type ParameterLayout,
   type UpdateRule,
 } from "@heterosgd/model";
 import type { BatchLimits } from "./api.js";
+import type { GpuTechnology } from "./device-spec.js";
 
 /** What runs on a device: enough to run the same again, elsewhere and later. */
-export interface KernelsDescription {
+export type KernelsDescription = CpuKernelsDescription | GpuKernelsDescription;
+
+export interface CpuKernelsDescription {
   readonly name: "native" | "wasm" | "plain";
   /** Instruction set of native kernels, null of others. */
   readonly isa: InstructionSet | null;
@@ -25,51 +30,81 @@ export interface KernelsDescription {
   readonly bf16: boolean;
 }
 
+export interface GpuKernelsDescription {
+  readonly name: GpuTechnology;
+  /** Among the technology's devices. */
+  readonly index: number;
+  /** As its driver names it. */
+  readonly device: string;
+}
+
 /** Old recordings don't say what ran: it was these. */
-export const plainKernels: KernelsDescription = {
+export const plainKernels: CpuKernelsDescription = {
   name: "plain",
   isa: null,
   threads: 1,
   bf16: false,
 };
 
-export interface KernelsSetup extends KernelsDescription {
+interface SharedMemory {
   /** Where all models lie, if any device's kernels are in WebAssembly; else null. */
   readonly memory: WebAssembly.Memory | null;
+}
+
+export type CpuKernelsSetup = CpuKernelsDescription & SharedMemory;
+export type KernelsSetup = KernelsDescription & SharedMemory;
+
+export function isGpu(kernels: KernelsDescription): kernels is GpuKernelsDescription {
+  return kernels.name === "cuda" || kernels.name === "opencl";
 }
 
 /**
  * Makes the kernels in the thread that uses them.
  *
- * @throws CpuKernelsError
+ * @throws CpuKernelsError, GpuKernelsError
  */
-export function createDeviceKernels({ name, isa, threads, bf16, memory }: KernelsSetup): Kernels {
-  switch (name) {
-    case "native":
+export function createDeviceKernels(setup: CpuKernelsSetup): Kernels;
+export function createDeviceKernels(setup: KernelsSetup): Kernels<DeviceArray, unknown>;
+export function createDeviceKernels(setup: KernelsSetup): Kernels | Kernels<DeviceArray, unknown> {
+  switch (setup.name) {
+    case "native": {
+      const { isa, threads, bf16 } = setup;
       return createNativeKernels({ threads, bf16, ...(isa === null ? {} : { isa }) });
+    }
     case "wasm":
-      return createWasmKernels(memory === null ? {} : { memory });
+      return createWasmKernels(setup.memory === null ? {} : { memory: setup.memory });
     case "plain":
       return createPlainKernels();
+    case "cuda":
+    case "opencl":
+      return createGpuKernels({ technology: setup.name, index: setup.index });
   }
 }
 
-/** Bytes that such kernels take for their own work, beside models and activations. */
+/**
+ * Bytes that such kernels take for their own work, beside models and activations: of the device's own
+ * memory where it has some.
+ */
 export function deviceKernelsBytes(
-  { name, isa, threads, bf16 }: KernelsDescription,
+  kernels: KernelsDescription,
   layout: ParameterLayout,
   limits: BatchLimits,
   optimizer: UpdateRule | null,
 ): number {
   const common = { maxRows: limits.rows, maxNonZeros: limits.nonZeros, optimizer };
-  switch (name) {
+  const withLabels = { ...common, maxLabels: limits.labels };
+  switch (kernels.name) {
     case "native": {
+      const { isa, threads, bf16 } = kernels;
       const options = { threads, bf16, ...(isa === null ? {} : { isa }) };
-      return nativeKernelsBytes(layout, { ...common, maxLabels: limits.labels, options });
+      return nativeKernelsBytes(layout, { ...withLabels, options });
     }
     case "wasm":
-      return wasmKernelsBytes(layout, { ...common, maxLabels: limits.labels, options: {} });
+      return wasmKernelsBytes(layout, { ...withLabels, options: {} });
     case "plain":
       return plainKernelsBytes(layout, common);
+    case "cuda":
+    case "opencl":
+      return gpuKernelsBytes(layout, withLabels);
   }
 }

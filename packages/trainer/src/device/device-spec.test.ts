@@ -29,8 +29,23 @@ test("a device may have a role, alone and beside threads and a handicap", () => 
   expect(parseDevices("cpu:role=host")).toEqual(parseDevices("cpu"));
 });
 
+test("a GPU is an accelerator, named by its technology, its number or its kind", () => {
+  const gpu = { threads: 1, speed: 1, role: "accelerator" } as const;
+  expect(parseDevices("cuda,cuda:1,opencl,opencl:0@0.5,opencl:cpu,2*opencl:gpu")).toEqual([
+    { ...gpu, kind: "cuda" },
+    { ...gpu, kind: "cuda", which: 1 },
+    { ...gpu, kind: "opencl" },
+    { ...gpu, kind: "opencl", which: 0, speed: 0.5 },
+    { ...gpu, kind: "opencl", which: "cpu" },
+    { ...gpu, kind: "opencl", which: "gpu" },
+    { ...gpu, kind: "opencl", which: "gpu" },
+  ]);
+  expect(parseDevices("cuda:role=accelerator:1")).toEqual(parseDevices("cuda:1"));
+});
+
 test("a device is formatted as it is read", () => {
-  const texts = ["cpu", "cpu@0.5", "cpu:4", "cpu:2@0.25", "cpu:2:role=accelerator@0.5"];
+  const processors = ["cpu", "cpu@0.5", "cpu:4", "cpu:2@0.25", "cpu:2:role=accelerator@0.5"];
+  const texts = [...processors, "cuda", "cuda:0", "cuda:12@0.5", "opencl", "opencl:gpu@0.25"];
   for (const text of texts) expect(parseDevices(text).map(formatDevice)).toEqual([text]);
 });
 
@@ -55,6 +70,13 @@ test.each([
   ["cpu:role=gpu", "expected host or accelerator"],
   ["cpu:role=", "expected host or accelerator"],
   ["cpu:role=host:role=host", "role twice"],
+  ["cuda:gpu", "a number from 0 on, e.g. cuda:1"],
+  ["cuda:-1", 'cuda device "-1"'],
+  ["cuda:0:1", "which it is twice"],
+  ["cuda:role=host", "has a copy of its own"],
+  ["opencl:fpga", "or gpu, cpu, accelerator"],
+  ["opencl:", "expected a number"],
+  ["gpu", "this version drives: cpu, cuda, opencl"],
   ["cpu:color=red", 'sets "color"'],
 ])("%j is refused, and the message says why", (text, message) => {
   expect(() => parseDevices(text)).toThrowError(message);

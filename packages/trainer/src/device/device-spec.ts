@@ -4,36 +4,55 @@ import { TrainerError } from "../errors.js";
 /** A device as a user names it. */
 export interface DeviceSpec {
   /** Which technology drives it. */
-  readonly kind: "cpu";
-  /** Threads that share the work of each of its batches. */
+  readonly kind: DeviceKind;
+  /** Threads that share the work of each of its batches; 1 for GPUs. */
   readonly threads: number;
+  /**
+   * Which of the technology's devices it is: its number, or the first of that kind. Left out: the first
+   * one, of OpenCL's the first GPU if there is one. Processors have none.
+   */
+  readonly which?: GpuChoice;
   /**
    * Fraction of its own speed at which it runs, in (0, 1]: after each batch the device idles so
    * that the whole takes `1 / speed` times as long. Unequal devices can so be had on any machine.
    */
   readonly speed: number;
-  /** Its part in algorithms that tell the two apart (CPU+GPU Hogbatch). */
+  /**
+   * Its part in algorithms that tell the two apart (CPU+GPU Hogbatch). GPUs are accelerators: they have
+   * their own copy of the model.
+   */
   readonly role: DeviceRole;
 }
+
+export type DeviceKind = "cpu" | GpuTechnology;
+export type GpuTechnology = "cuda" | "opencl";
+/** OpenCL drives processors and other accelerators too. */
+export type GpuChoice = number | "gpu" | "cpu" | "accelerator";
 
 export type DeviceRole = NonNullable<DeviceInfo["role"]>;
 
 /** How many can run at once. */
 export const MAX_DEVICES = 64;
 const MAX_THREADS = 256;
+const KINDS: readonly DeviceKind[] = ["cpu", "cuda", "opencl"];
+const OPENCL_KINDS = ["gpu", "cpu", "accelerator"] as const;
 const ROLES: readonly DeviceRole[] = ["host", "accelerator"];
 const EXPECTED =
-  "expected a list like cpu,cpu@0.5, 2*cpu, cpu:4 or cpu:role=accelerator (kind, perhaps : and its threads, perhaps : and a role, perhaps @ and a speed up to 1)";
+  "expected a list like cpu,cpu@0.5, 2*cpu, cpu:4, cuda, cuda:1, opencl:gpu or cpu:role=accelerator (kind, perhaps : and its threads or which of them, perhaps : and a role, perhaps @ and a speed up to 1)";
 
 /**
  * Reads a list of devices, separated by commas:
  *
  * ```text
- * device = [count "*"] kind [":" threads] [":role=" role] ["@" speed]
+ * device = [count "*"] name [":role=" role] ["@" speed]
+ * name   = "cpu" [":" threads] | "cuda" [":" number] | "opencl" [":" (number | "gpu" | "cpu" | "accelerator")]
  * ```
  *
  * `cpu`, `cpu:4` (one device that runs on four threads), `cpu@0.5` (a handicap),
  * `cpu:2:role=accelerator` (the part of a GPU in CPU+GPU Hogbatch), `3*cpu:2@0.5` (three of them).
+ * `cuda` (the first GPU that CUDA has), `cuda:1` (the second one), `opencl` (OpenCL's first GPU, or what it
+ * has first), `opencl:cpu` (its first processor). `2*cuda` is the same GPU twice. Whether there are such devices is for
+ * `chooseKernels` to say.
  *
  * @throws TrainerError DEVICE_SPEC, naming the part that could not be read.
  */
@@ -55,8 +74,10 @@ function parsePart(part: string, whole: string): { count: number; spec: DeviceSp
   const match = /^(?:(\d{1,4})\*)?([a-z]+)((?::[^:@]*)*)(?:@(.+))?$/i.exec(part);
   if (!match) throw badSpec(`cannot read device "${part}" in "${whole}"; ${EXPECTED}`);
   const [, countText, kind = "", settings = "", speedText] = match;
-  if (kind !== "cpu") {
-    throw badSpec(`unknown device kind "${kind}" in "${whole}"; this version drives: cpu`);
+  if (!isKind(kind)) {
+    throw badSpec(
+      `unknown device kind "${kind}" in "${whole}"; this version drives: ${KINDS.join(", ")}`,
+    );
   }
   const count = countText === undefined ? 1 : Number(countText);
   if (count < 1) throw badSpec(`"${part}" asks for no device at all; ${EXPECTED}`);
@@ -66,21 +87,27 @@ function parsePart(part: string, whole: string): { count: number; spec: DeviceSp
       `"${part}" has speed "${speedText}"; expected a number above 0 and at most 1, e.g. cpu@0.5`,
     );
   }
-  return { count, spec: { kind, speed, ...parseSettings(part, settings.split(":").slice(1)) } };
+  return {
+    count,
+    spec: { kind, speed, ...parseSettings(part, kind, settings.split(":").slice(1)) },
+  };
 }
 
-/** What stands between colons: threads without a name, a role with one. */
+/** What stands between colons: threads or which device without a name, a role with one. */
 function parseSettings(
   part: string,
+  kind: DeviceKind,
   settings: readonly string[],
-): Pick<DeviceSpec, "threads" | "role"> {
-  let threads: number | undefined;
+): Pick<DeviceSpec, "threads" | "which" | "role"> {
+  let own: string | undefined;
   let role: DeviceRole | undefined;
   for (const text of settings) {
     const [name = "", ...values] = text.split("=");
     if (values.length === 0) {
-      if (threads !== undefined) throw badSpec(`"${part}" names its threads twice`);
-      threads = parseThreads(part, text);
+      if (own !== undefined) {
+        throw badSpec(`"${part}" names ${kind === "cpu" ? "its threads" : "which it is"} twice`);
+      }
+      own = text;
       continue;
     }
     if (name !== "role") {
@@ -92,7 +119,26 @@ function parseSettings(
       throw badSpec(`"${part}" has role "${values.join("=")}"; expected ${ROLES.join(" or ")}`);
     }
   }
-  return { threads: threads ?? 1, role: role ?? "host" };
+  if (kind === "cpu") {
+    return { threads: own === undefined ? 1 : parseThreads(part, own), role: role ?? "host" };
+  }
+  if (role === "host") {
+    throw badSpec(
+      `"${part}" has role "host", which works on the shared model itself; a ${kind} device has a copy of its own: leave the role out`,
+    );
+  }
+  const which = own === undefined ? {} : { which: parseWhich(part, kind, own) };
+  return { threads: 1, ...which, role: "accelerator" };
+}
+
+function parseWhich(part: string, kind: GpuTechnology, text: string): GpuChoice {
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  const choice = OPENCL_KINDS.find((known) => known === text);
+  if (choice !== undefined && kind === "opencl") return choice;
+  const kinds = kind === "opencl" ? `, or ${OPENCL_KINDS.join(", ")}` : "";
+  throw badSpec(
+    `"${part}" asks for ${kind} device "${text}"; expected a number from 0 on${kinds}, e.g. ${kind}:1`,
+  );
 }
 
 function parseThreads(part: string, text: string): number {
@@ -110,13 +156,22 @@ function badSpec(message: string): TrainerError {
 }
 
 /** The device as `parseDevices` reads it. */
-export function formatDevice({ kind, threads, speed, role }: DeviceSpec): string {
+export function formatDevice({ kind, threads, which, speed, role }: DeviceSpec): string {
   return (
     kind +
     (threads === 1 ? "" : `:${threads}`) +
-    (role === "host" ? "" : `:role=${role}`) +
+    (which === undefined ? "" : `:${which}`) +
+    (role === usualRole(kind) ? "" : `:role=${role}`) +
     (speed === 1 ? "" : `@${speed}`)
   );
+}
+
+function usualRole(kind: DeviceKind): DeviceRole {
+  return kind === "cpu" ? "host" : "accelerator";
+}
+
+function isKind(name: string): name is DeviceKind {
+  return (KINDS as readonly string[]).includes(name);
 }
 
 /** One device a core, each on one thread. */

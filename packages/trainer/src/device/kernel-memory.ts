@@ -34,7 +34,10 @@ export function createKernelMemory(kernels: readonly KernelsDescription[]): Kern
 }
 
 /** What a device must know to make its kernels over this memory, and to share models through it. */
-export function kernelsSetup(kernels: KernelsDescription, { wasm }: KernelMemory): KernelsSetup {
+export function kernelsSetup<Description extends KernelsDescription>(
+  kernels: Description,
+  { wasm }: KernelMemory,
+): Description & Pick<KernelsSetup, "memory"> {
   return { ...kernels, memory: wasm };
 }
 

@@ -1,4 +1,4 @@
-import type { Policy } from "@heterosgd/scheduler";
+import type { DeviceInfo, Policy } from "@heterosgd/scheduler";
 import { maxEntriesOfRows, type Dataset } from "@heterosgd/sparse";
 import type { BatchLimits } from "../device/api.js";
 
@@ -16,6 +16,15 @@ export function bufferRows(
 ): number {
   const evaluated = Math.min(EVALUATION_ROWS, evaluation?.rows ?? 0);
   return Math.max(1, evaluated, Math.min(maxBatchRows, train.rows));
+}
+
+/** What a device's buffers must hold in a run: batches of up to `maxBatchRows` rows. */
+export function deviceLimits(
+  { maxBatchRows }: Pick<DeviceInfo, "maxBatchRows">,
+  train: Dataset,
+  evaluation: Dataset | null,
+): BatchLimits {
+  return batchLimits(bufferRows({ maxBatchRows }, train, evaluation), [train, evaluation]);
 }
 
 /**

@@ -1,20 +1,23 @@
 import { nativeSupport, wasmSupport, type InstructionSet } from "@heterosgd/cpu-kernels";
-import type { KernelsDescription } from "../device/device-kernels.js";
+import type { CpuKernelsDescription, KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
+import { chooseGpu, isGpuSpec } from "./choose-gpu.js";
 
 /** `auto`: native where the addon can be used, WebAssembly elsewhere. */
-export type KernelsChoice = "auto" | KernelsDescription["name"];
+export type KernelsChoice = "auto" | CpuKernelsDescription["name"];
 
 /** What devices run on. */
 export interface KernelsOptions {
-  /** Default `auto`. */
+  /** What runs on processors. Default `auto`. */
   readonly kernels?: KernelsChoice;
   /**
    * Takes the output layer's products in bfloat16, where native kernels and the processor can. Sums
    * and parameters stay float32. Default false.
    */
   readonly bf16?: boolean;
+  /** Refuses what `auto` takes in place of the best. Default false. */
+  readonly require?: boolean;
 }
 
 export interface ChosenKernels {
@@ -28,13 +31,39 @@ export interface ChosenKernels {
  * Decides what runs on these devices, in this process. Only `auto` decides anything: what is asked for
  * by name is had or refused.
  *
- * @throws TrainerError KERNELS_UNAVAILABLE if what is asked for can't be had here; DEVICE_SPEC if a
- * device has threads, but the kernels have not.
+ * It must be called in the main thread before devices of OpenCL are opened in others, whose drivers may not
+ * stand to be looked for by two at once.
+ *
+ * @throws TrainerError KERNELS_UNAVAILABLE if what is asked for can't be had here, a GPU among it;
+ * DEVICE_SPEC if a device has threads, but the kernels have not.
  */
 export function chooseKernels(
   devices: readonly DeviceSpec[],
-  { kernels: choice = "auto", bf16 = false }: KernelsOptions = {},
+  options: KernelsOptions = {},
 ): ChosenKernels {
+  const processors = devices.filter((spec) => !isGpuSpec(spec));
+  if (processors.length === 0 && options.bf16 === true) throw noBf16("those of GPUs have none");
+  const onProcessors =
+    processors.length === 0
+      ? { kernels: [], nativeUnavailable: null }
+      : chooseForProcessors(processors, options);
+  const left = [...onProcessors.kernels];
+  return {
+    devices: devices.map((spec) => (isGpuSpec(spec) ? chooseGpu(spec) : left.shift()!)),
+    nativeUnavailable: onProcessors.nativeUnavailable,
+  };
+}
+
+export interface ProcessorKernels {
+  readonly kernels: readonly CpuKernelsDescription[];
+  readonly nativeUnavailable: string | null;
+}
+
+/** `chooseKernels` for processors. */
+export function chooseForProcessors(
+  devices: readonly DeviceSpec[],
+  { kernels: choice = "auto", bf16 = false, require = false }: KernelsOptions,
+): ProcessorKernels {
   const native = choice === "auto" || choice === "native" ? nativeSupport() : null;
   if (native?.available) {
     if (bf16 && !native.bf16) {
@@ -42,15 +71,17 @@ export function chooseKernels(
     }
     const isa: InstructionSet | null = native.isas[0] ?? null;
     return {
-      devices: devices.map(({ threads }) => ({ name: "native", isa, threads, bf16 })),
+      kernels: devices.map(({ threads }) => ({ name: "native", isa, threads, bf16 })),
       nativeUnavailable: null,
     };
   }
   const reason = native?.reason ?? null;
-  if (native !== null && choice === "native") {
+  if (native !== null && (choice === "native" || require)) {
+    const instead =
+      choice === "native" ? 'ask for "auto", which takes what there is' : "leave require out";
     throw new TrainerError(
       "KERNELS_UNAVAILABLE",
-      `the native kernels can't be had: ${native.reason}; ${native.remedy}, or ask for "auto", which takes what there is`,
+      `the native kernels can't be had: ${native.reason}; ${native.remedy}, or ${instead}`,
     );
   }
   const name = choice === "auto" ? "wasm" : choice;
@@ -67,7 +98,7 @@ export function chooseKernels(
     );
   }
   return {
-    devices: devices.map(() => ({ name, isa: null, threads: 1, bf16: false })),
+    kernels: devices.map(() => ({ name, isa: null, threads: 1, bf16: false })),
     nativeUnavailable: reason,
   };
 }

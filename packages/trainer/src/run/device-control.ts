@@ -13,7 +13,8 @@ import {
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { chooseKernels } from "./choose-kernels.js";
-import { deviceInfo } from "./device-info.js";
+import { deviceLimits } from "./batch-limits.js";
+import { fitDevices, type FitOptions } from "./memory-gpu.js";
 import type { JoinedRecord, LostRecord, RetryFailedRecord } from "./run-event.js";
 import type { TrainOptions } from "./train.js";
 
@@ -87,10 +88,10 @@ export interface ControlledRun {
 
 /** Has lost devices replaced and others added, for as long as the run goes on. */
 export function controlDevices(
-  { open, executor, layout, limits, onRetryFailed, onTooFew }: ControlledRun,
-  options: Pick<TrainOptions, "devices" | "policy" | "train" | "kernels" | "bf16">,
+  { open, executor, layout, limits: replacing, onRetryFailed, onTooFew }: ControlledRun,
+  options: FitOptions & Pick<TrainOptions, "devices" | "kernels" | "bf16">,
 ): Replacements {
-  const { policy, train, devices } = options;
+  const { policy, train, evaluation, devices } = options;
   let next = devices.length;
 
   /** @throws SchedulerError INVALID_SETUP, as the policy would when it joins. */
@@ -99,16 +100,17 @@ export function controlDevices(
   }
 
   return createReplacements({
-    ...limits,
+    ...replacing,
     devices,
     async open(spec, replaces) {
       const id = next;
       const [runs] = chooseKernels([spec], options).devices;
-      const info = deviceInfo(id, policy.maxBatchRows, spec);
+      const { info } = fitDevices([spec], [runs!], options, id)[0]!;
       requireUse(info);
       const names = policy.models([info]);
+      const limits = deviceLimits(info, train, evaluation);
       const spare = executor.release(ownModelCounts(names, id));
-      const added = await open.add(id, spec, runs!, names, spare);
+      const added = await open.add(id, spec, runs!, limits, names, spare);
       return () => {
         const { device, kernels } = added;
         const { name } = device;

@@ -44,6 +44,7 @@ export async function evaluateModel(options: EvaluateModelOptions): Promise<Metr
   const cutoffs = usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels);
   if (devices.length === 0) throw new TrainerError("NO_DEVICES", "no device was named");
   requireFit("data set", dataset, shape);
+  const limits = batchLimits(batchRows, [dataset]);
   const open = await openDevices({
     devices,
     kernels: chooseKernels(devices, options).devices,
@@ -51,7 +52,7 @@ export async function evaluateModel(options: EvaluateModelOptions): Promise<Metr
     rule: null,
     train: null,
     evaluation: dataset.buffer,
-    limits: batchLimits(batchRows, [dataset]),
+    limits: devices.map(() => limits),
     cutoffs,
     models: ["global"],
     workerUrl: options.workerUrl,

@@ -3,8 +3,9 @@ import type { DeviceId, ModelName } from "@heterosgd/scheduler";
 import { stateArraysOf } from "../coordinator/model-table.js";
 import { deviceKernelsBytes, type KernelsDescription } from "../device/device-kernels.js";
 import { chooseKernels } from "./choose-kernels.js";
-import { batchLimits, bufferRows } from "./batch-limits.js";
-import { deviceInfo } from "./device-info.js";
+import type { BatchLimits } from "../device/api.js";
+import { batchLimits, deviceLimits } from "./batch-limits.js";
+import { fitDevices, type GpuMemory } from "./memory-gpu.js";
 import { processMemory, type ProcessMemory } from "./memory-process.js";
 import { rehearse } from "./memory-rehearsal.js";
 import type { TrainOptions } from "./train.js";
@@ -25,6 +26,8 @@ export interface MemoryEstimate {
     readonly models: number;
     /** Batch, activations and what the kernels work in. */
     readonly work: number;
+    /** What it takes of memory of its own, which is none of the process's; null where it has none. */
+    readonly own: GpuMemory | null;
   }[];
   /** The devices' threads and that which writes checkpoints, each with an interpreter of its own. */
   readonly threads: number;
@@ -49,7 +52,7 @@ export interface MemoryEstimate {
 
 export interface EstimateOptions extends Pick<
   TrainOptions,
-  "train" | "evaluation" | "shape" | "rule" | "devices" | "policy" | "kernels" | "bf16"
+  "train" | "evaluation" | "shape" | "rule" | "devices" | "policy" | "kernels" | "bf16" | "require"
 > {
   /** Whether checkpoints are written. Default false. */
   readonly savesCheckpoints?: boolean;
@@ -76,15 +79,15 @@ const HUGE_PAGE = 2 * MEBIBYTE;
  * events on their way) is counted in the lump. Not counted are devices that are opened anew or added
  * later, beyond what the lost ones held.
  *
- * @throws TrainerError KERNELS_UNAVAILABLE, DEVICE_SPEC
+ * @throws TrainerError KERNELS_UNAVAILABLE, DEVICE_SPEC, DEVICE_MEMORY
  */
 export function estimateMemory(options: EstimateOptions): MemoryEstimate {
   const { train, evaluation, shape, rule, policy, devices: specs } = options;
   const { savesCheckpoints = false, isSimulated = false, held = processMemory() } = options;
   const layout = parameterLayout(shape);
-  const limits = batchLimits(bufferRows(policy, train, evaluation), [train, evaluation]);
   const kernels = chooseKernels(specs, options).devices;
-  const infos = specs.map((spec, id) => deviceInfo(id, policy.maxBatchRows, spec));
+  const fitted = fitDevices(specs, kernels, options);
+  const infos = fitted.map(({ info }) => info);
   const names = policy.models(infos);
   const { saved, sharing, rowByRow } = rehearse({
     policy,
@@ -100,17 +103,24 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
   const modelBytes = (belongs: (name: ModelName) => boolean) =>
     names.filter(belongs).reduce((bytes, name) => bytes + inKernels * arraysOf(name), 0);
 
-  const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: rule });
-  const batch = 4 * (2 * limits.nonZeros + limits.labels + 2 * (limits.rows + 1));
+  const batchOf = ({ nonZeros, labels, rows }: BatchLimits) =>
+    4 * (2 * nonZeros + labels + 2 * (rows + 1));
   const evaluationOrder = 4 * (evaluation?.rows ?? 0);
   const oneRow = batchLimits(1, [train, evaluation]);
-  const devices = infos.map(({ id }) => {
+  const devices = fitted.map(({ info, memory: own }) => {
+    const { id } = info;
+    const limits = deviceLimits(info, train, evaluation);
     const worked = rowByRow.includes(id) ? oneRow : limits;
-    const inKernelsWork = deviceKernelsBytes(kernels[id]!, layout, worked, rule);
+    const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: rule });
+    const gathered = batchOf(limits) + evaluationOrder;
+    // What a device has in memory of its own is computed there, but its models can be seen here too.
+    const computed =
+      own === null ? work + deviceKernelsBytes(kernels[id]!, layout, worked, rule) : 0;
     return {
       device: id,
       models: modelBytes((name) => name.split(":")[1] === String(id)),
-      work: work + batch + evaluationOrder + inKernelsWork,
+      work: gathered + computed,
+      own,
     };
   });
 
@@ -136,9 +146,13 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
     Object.values(parts).reduce((bytes, part) => bytes + part, 0),
   );
   // Batches are gathered outside of it.
-  const outside = batch + evaluationOrder;
+  const outside = ({ device }: { readonly device: DeviceId }) =>
+    batchOf(deviceLimits(infos[device]!, train, evaluation)) + evaluationOrder;
   const wasm = kernels.some(({ name }) => name === "wasm")
-    ? devices.reduce((bytes, one) => bytes + one.models + one.work - outside, parts.globalModels)
+    ? devices.reduce(
+        (bytes, one) => bytes + one.models + one.work - outside(one),
+        parts.globalModels,
+      )
     : null;
   const total = Math.max(training, held.peak);
   return { ...parts, devices, training, reading: held.peak, total, wasm };

@@ -9,7 +9,7 @@ import { createBatchBuffers, gatherBatch, type Dataset } from "@heterosgd/sparse
 import { createDeviceKernels } from "../device/device-kernels.js";
 import { createKernelMemory, kernelsSetup, type KernelMemory } from "../device/kernel-memory.js";
 import { TrainerError } from "../errors.js";
-import { chooseKernels, type KernelsOptions } from "./choose-kernels.js";
+import { chooseForProcessors, type KernelsOptions } from "./choose-kernels.js";
 import { requireFit } from "./data-fit.js";
 import { batchLimits } from "./batch-limits.js";
 
@@ -63,7 +63,7 @@ function reachable(parameters: Float32Array, memory: KernelMemory): Float32Array
  */
 export function createPredictor(options: PredictorOptions): Predictor {
   const { shape, k, threshold = 0, batchRows = 128 } = options;
-  const chosen = chooseKernels([oneThread], options).devices[0]!;
+  const chosen = chooseForProcessors([oneThread], options).kernels[0]!;
   const memory = createKernelMemory([chosen]);
   const kernels = createDeviceKernels(kernelsSetup(chosen, memory));
   const weights = reachable(options.parameters, memory);

@@ -14,9 +14,10 @@ import { createPermutations } from "../coordinator/permutations.js";
 import { createReplayExecutor } from "../coordinator/replay-executor.js";
 import { ownerOf } from "../coordinator/model-table.js";
 import type { ModelMemory } from "../device/api.js";
-import { plainKernels } from "../device/device-kernels.js";
+import { isGpu, plainKernels, type KernelsDescription } from "../device/device-kernels.js";
+import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
-import { batchLimits, bufferRows } from "./batch-limits.js";
+import { deviceLimits } from "./batch-limits.js";
 import { deviceInfo } from "./device-info.js";
 import type { RecordedEvent, ResumeRecord, StartRecord } from "./run-event.js";
 import type { TrainOptions } from "./train.js";
@@ -38,6 +39,12 @@ export interface ReplayOptions extends Pick<
 }
 
 type Device = Pick<StartRecord["devices"][number], "info" | "runs" | "joins">;
+
+/** What follows from what ran, where a recording does not say it. */
+function partOf(runs: KernelsDescription): Pick<DeviceSpec, "threads" | "role"> {
+  if (isGpu(runs)) return { threads: 1, role: "accelerator" };
+  return { threads: runs.threads, role: "host" };
+}
 
 /** What a part of a run begins on: its devices at first, and what it was resumed from. */
 interface Part {
@@ -116,7 +123,7 @@ async function replayPart(
   const layout = parameterLayout(shape);
   const infos = recorded.map(
     ({ info, runs = plainKernels }, id): DeviceInfo =>
-      info ?? deviceInfo(id, policy.maxBatchRows, { threads: runs.threads, role: "host" }),
+      info ?? deviceInfo(id, policy.maxBatchRows, { ...partOf(runs) }),
   );
   const names = policy.models(infos);
   const open = await openHosts({
@@ -125,7 +132,7 @@ async function replayPart(
     rule,
     train,
     evaluation: null,
-    limits: batchLimits(bufferRows(policy, train, null), [train]),
+    limits: infos.map((info) => deviceLimits(info, train, null)),
     cutoffs: [1],
     models: names,
     seed,

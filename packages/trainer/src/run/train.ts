@@ -23,9 +23,8 @@ import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
 import { controlDevices, replacementLimits, type DeviceControlOptions } from "./device-control.js";
-import { deviceInfo } from "./device-info.js";
 import { requireOptimizer } from "./algorithm-fit.js";
-import { batchLimits, bufferRows } from "./batch-limits.js";
+import { deviceLimits } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
 import {
   requireCheckpointOptions,
@@ -34,6 +33,7 @@ import {
 } from "./checkpointer.js";
 import { chooseKernels, type ChosenKernels, type KernelsOptions } from "./choose-kernels.js";
 import { allFinite, diverged } from "./finite.js";
+import { fitDevices } from "./memory-gpu.js";
 import { noDevices } from "./no-devices.js";
 import { loadModels, resumeWith, resumptionOf, type Resumption } from "./resume.js";
 import type { RunEvent, UndatedEvent } from "./run-event.js";
@@ -99,7 +99,8 @@ export interface TrainResult {
  * @throws TrainerError NO_DEVICES (fewer than `minDevices` are left; the first loss is the cause),
  * DIVERGED, DATA_MISMATCH, BAD_OPTION (the target's cut-off is none of the metrics', the
  * algorithm takes plain SGD only), CHECKPOINT_MISMATCH and what `Checkpoint.load` throws,
- * KERNELS_UNAVAILABLE or DEVICE_SPEC (the kernels that are asked for can't be had), or what a device
+ * KERNELS_UNAVAILABLE or DEVICE_SPEC (the kernels that are asked for can't be had), DEVICE_MEMORY (a
+ * device's own memory has no room for it), or what a device
  * reported when it could not be opened. `salvageOf(error)` has the last merged model.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
@@ -116,9 +117,8 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   if (options.checkpoints !== undefined) requireCheckpointOptions(options.checkpoints);
   const stop = createStopRules(options, cutoffs, options.resume?.record.patience);
   const began = performance.now();
-  const { maxBatchRows } = options.policy;
-  const infos = specs.map((spec, id) => deviceInfo(id, maxBatchRows, spec));
   const chosen = chooseKernels(specs, options);
+  const infos = fitDevices(specs, chosen.devices, options).map(({ info }) => info);
   const devices = specs.map((spec, id): CheckpointDevice => ({
     spec: formatDevice(spec),
     runs: chosen.devices[id]!,
@@ -135,7 +135,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     rule,
     train: rows.buffer,
     evaluation: evaluation?.buffer ?? null,
-    limits: batchLimits(bufferRows(options.policy, rows, evaluation), [rows, evaluation]),
+    limits: infos.map((info) => deviceLimits(info, rows, evaluation)),
     cutoffs,
     models: names,
     workerUrl: options.workerUrl,

@@ -12,7 +12,7 @@ import { createPermutations } from "../coordinator/permutations.js";
 import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireOptimizer } from "../run/algorithm-fit.js";
-import { batchLimits, bufferRows } from "../run/batch-limits.js";
+import { deviceLimits } from "../run/batch-limits.js";
 import { requireCheckpointOptions } from "../run/checkpointer.js";
 import { chooseKernels, type ChosenKernels, type KernelsOptions } from "../run/choose-kernels.js";
 import { requireFit } from "../run/data-fit.js";
@@ -94,13 +94,14 @@ export async function simulate(options: SimulateOptions): Promise<TrainResult> {
   const records = recordsOf(devices, chosen, options);
   const infos = records.map(({ info }) => info);
   const modelNames = policy.models(infos);
+  const limits = deviceLimits(policy, train, evaluation);
   const open = await openHosts({
     kernels: chosen.devices,
     shape,
     rule,
     train,
     evaluation,
-    limits: batchLimits(bufferRows(policy, train, evaluation), [train, evaluation]),
+    limits: chosen.devices.map(() => limits),
     cutoffs,
     models: modelNames,
     seed,

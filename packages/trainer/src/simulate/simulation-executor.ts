@@ -188,7 +188,12 @@ export function createSimulationExecutor(options: SimulationExecutorOptions): Si
     clock.schedule(clock.now() + options.evaluationSeconds(), async () => {
       const count = options.evaluationRows;
       if (count > 0) {
-        const { sums } = await devices[0]!.host.evaluate({ model, evaluation: id, start: 0, count });
+        const { sums } = await devices[0]!.host.evaluate({
+          model,
+          evaluation: id,
+          start: 0,
+          count,
+        });
         options.onEvaluated(id, sums);
       }
       events.push({ type: "evaluated", id });

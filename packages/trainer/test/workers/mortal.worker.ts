@@ -6,7 +6,7 @@ import { workerData, type MessagePort } from "node:worker_threads";
 import * as Comlink from "comlink";
 import type { DeviceApi, DeviceSetup, StepCall } from "../../src/device/api.js";
 import { createDeviceHost } from "../../src/device/device-host.js";
-import { createDeviceKernels } from "../../src/device/device-kernels.js";
+import { createDeviceKernels, isGpu } from "../../src/device/device-kernels.js";
 import { sendErrorCodes } from "../../src/device/error-transfer.js";
 import type { Destiny, Fate } from "../mortal.js";
 import { createOpaqueKernels } from "../opaque-kernels.js";
@@ -60,9 +60,10 @@ function broken(answer: Answer, end: Fate["end"]): Answer {
 
 const host = createDeviceHost({
   createKernels(setup) {
-    const kernels = createDeviceKernels(setup.kernels);
     const isOpaque = opaque === "all" || opaque.includes(setup.id);
-    return isOpaque ? createOpaqueKernels(kernels) : kernels;
+    if (!isOpaque || isGpu(setup.kernels)) return createDeviceKernels(setup.kernels);
+    const { memory } = setup.kernels;
+    return createOpaqueKernels(createDeviceKernels({ ...setup.kernels, memory }));
   },
   now: () => performance.now() / 1000,
   idle: () => undefined,
