@@ -84,5 +84,5 @@ export function numberOf<K extends string>(
   const number = Object.hasOwn(numbers, value) ? numbers[value] : undefined;
   if (number !== undefined) return number;
   const expected = Object.keys(numbers).join(", ");
-  fail("KERNEL_ARGUMENT", operation, `${name} is ${String(value)}, expected one of ${expected}`);
+  fail("KERNEL_ARGUMENT", operation, `${name} is ${value}, expected one of ${expected}`);
 }

@@ -57,7 +57,6 @@ async function bytesAfterWork({ options, rows, ...sizes }: Case): Promise<number
       const target = { ...rule, learningRate: 0.01, step: 1, state: [first!, second!] };
       for (const count of [rows, Math.ceil(rows / 3), 1]) {
         for (const slot of [0, 1] as const) {
-          // oxlint-disable-next-line no-await-in-loop -- one step at a time
           await network.train(kernels.upload(batchOf(count), slot), count, weights!, target);
         }
       }
@@ -67,7 +66,6 @@ async function bytesAfterWork({ options, rows, ...sizes }: Case): Promise<number
         logits: new Float32Array(rows * k),
         logSumExp: new Float32Array(rows),
       };
-      // oxlint-disable-next-line no-await-in-loop -- one step at a time
       await network.predict(kernels.upload(batchOf(rows), 0), rows, weights!, k, top);
     }
     return kernels.workBytes();
@@ -102,7 +100,6 @@ describe.skipIf(!support.available)("work memory on OpenCL", () => {
     let before = 0;
     for (let step = 0; step < 1000; step++) {
       const slot = step % 2 === 0 ? 0 : 1;
-      // oxlint-disable-next-line no-await-in-loop -- one step at a time
       await network.train(kernels.upload(batchOf(4), slot), 4, weights, sgd);
       if (step === 1) before = kernels.workBytes();
     }

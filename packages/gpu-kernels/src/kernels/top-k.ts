@@ -79,7 +79,6 @@ export function createTopK(
         pointer(beyond(result, 2 * count * k)),
       ]);
       const words = new Uint32Array(2 * count * k + count);
-      // eslint-disable-next-line no-await-in-loop -- the next rows take the same room
       await driver.read(result, words);
       decode(words, count * k, ids.subarray(firstRow * k), logits.subarray(firstRow * k));
       logSumExp.set(new Float32Array(words.buffer, 8 * count * k, count), firstRow);

@@ -80,7 +80,7 @@ function platformsOf(cl: OpenClFunctions): readonly Handle[] {
   const status = cl.getPlatformIds(0, null, count);
   if (status === PLATFORM_NOT_FOUND || count[0] === 0) return [];
   check("clGetPlatformIDs", status);
-  const platforms = new BigUint64Array(count[0]!);
+  const platforms = new BigUint64Array(count[0]);
   check("clGetPlatformIDs", cl.getPlatformIds(platforms.length, platforms, null));
   return [...platforms];
 }
@@ -90,7 +90,7 @@ function devicesOf(cl: OpenClFunctions, platform: Handle): readonly Handle[] {
   const status = cl.getDeviceIds(platform, deviceTypes.all, 0, null, count);
   if (status === DEVICE_NOT_FOUND || count[0] === 0) return [];
   check("clGetDeviceIDs", status);
-  const devices = new BigUint64Array(count[0]!);
+  const devices = new BigUint64Array(count[0]);
   check(
     "clGetDeviceIDs",
     cl.getDeviceIds(platform, deviceTypes.all, devices.length, devices, null),

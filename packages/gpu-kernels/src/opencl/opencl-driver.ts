@@ -71,7 +71,7 @@ function open(cl: OpenClFunctions, id: Handle, check: StatusCheck) {
 }
 
 function releaseAll(made: (() => void)[]): void {
-  for (const release of made.reverse()) release();
+  for (const release of made.toReversed()) release();
 }
 
 function driverOver(

@@ -47,7 +47,7 @@ export function createReader(cl: OpenClFunctions, queue: Handle, check: StatusCh
           );
           resolve();
         } catch (failure) {
-          reject(failure as Error);
+          reject(failure);
         } finally {
           if (closed) koffi.free(staging);
         }
