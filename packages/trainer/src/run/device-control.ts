@@ -13,7 +13,6 @@ import {
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { chooseKernels } from "./choose-kernels.js";
-import { deviceLimits } from "./batch-limits.js";
 import { fitDevices, type FitOptions } from "./memory-gpu.js";
 import type { JoinedRecord, LostRecord, RetryFailedRecord } from "./run-event.js";
 import type { TrainOptions } from "./train.js";
@@ -91,7 +90,7 @@ export function controlDevices(
   { open, executor, layout, limits: replacing, onRetryFailed, onTooFew }: ControlledRun,
   options: FitOptions & Pick<TrainOptions, "devices" | "kernels" | "bf16">,
 ): Replacements {
-  const { policy, train, evaluation, devices } = options;
+  const { policy, train, devices } = options;
   let next = devices.length;
 
   /** @throws SchedulerError INVALID_SETUP, as the policy would when it joins. */
@@ -105,10 +104,9 @@ export function controlDevices(
     async open(spec, replaces) {
       const id = next;
       const [runs] = chooseKernels([spec], options).devices;
-      const { info } = fitDevices([spec], [runs!], options, id)[0]!;
+      const { info, limits } = fitDevices([spec], [runs!], options, id)[0]!;
       requireUse(info);
       const names = policy.models([info]);
-      const limits = deviceLimits(info, train, evaluation);
       const spare = executor.release(ownModelCounts(names, id));
       const added = await open.add(id, spec, runs!, limits, names, spare);
       return () => {

@@ -11,7 +11,8 @@ import { ownModelCounts } from "../coordinator/device-models.js";
 import { deviceKernelsBytes, type KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
-import { deviceLimits } from "./batch-limits.js";
+import type { BatchLimits } from "../device/api.js";
+import { batchLimits, bufferRows } from "./batch-limits.js";
 import { findGpu, isGpuSpec } from "./choose-gpu.js";
 import { deviceInfo } from "./device-info.js";
 import type { TrainOptions } from "./train.js";
@@ -28,9 +29,13 @@ export interface GpuMemory {
   readonly loweredTo: number | null;
 }
 
-/** A device of a run: as its policy sees it, and what it takes of its own memory, null without any. */
+/** A device of a run. */
 export interface FittedDevice {
+  /** As its policy sees it. */
   readonly info: DeviceInfo;
+  /** What its buffers hold. */
+  readonly limits: BatchLimits;
+  /** What it takes of its own memory, null without any. */
   readonly memory: GpuMemory | null;
 }
 
@@ -52,62 +57,73 @@ export function fitDevices(
   options: FitOptions,
   first: DeviceId = 0,
 ): readonly FittedDevice[] {
+  const { policy, train, evaluation } = options;
+  const all = limitsOf(bufferRows(policy, train, evaluation), options);
   const places = specs.map((spec) => (isGpuSpec(spec) ? findGpu(spec) : null));
   return specs.map((spec, i) => {
-    const info = deviceInfo(first + i, options.policy.maxBatchRows, spec);
+    const info = deviceInfo(first + i, policy.maxBatchRows, spec);
     const gpu = places[i];
-    if (!gpu) return { info, memory: null };
+    if (!gpu) return { info, limits: all, memory: null };
     const sharing = places.filter((other) => other !== null && isSame(other, gpu)).length;
-    return fit(spec, info, kernels[i]!, Math.floor((gpu.memory * USABLE) / sharing), gpu, options);
+    const room = Math.floor((gpu.memory * USABLE) / sharing);
+    return fit(spec, { info, limits: all }, kernels[i]!, room, gpu, options);
   });
 }
 
 const isSame = (a: GpuDevice, b: GpuDevice): boolean =>
   a.technology === b.technology && a.index === b.index;
 
+/** @param most - what the device would be with all the memory that it likes. */
 function fit(
   spec: DeviceSpec,
-  info: DeviceInfo,
+  most: Omit<FittedDevice, "memory">,
   kernels: KernelsDescription,
   room: number,
   { name }: GpuDevice,
   options: FitOptions,
 ): FittedDevice {
   const layout = parameterLayout(options.shape);
-  const withRows = (maxBatchRows: number): DeviceInfo => ({ ...info, maxBatchRows });
-  const need = (rows: number) => bytesOnDevice(withRows(rows), kernels, layout, options);
-  const wanted = info.maxBatchRows;
-  const all = need(wanted);
-  if (all <= room) return { info, memory: { bytes: all, room, loweredTo: null } };
+  const need = (limits: BatchLimits) => bytesOnDevice(most.info, limits, kernels, layout, options);
+  const all = need(most.limits);
+  if (all <= room) return { ...most, memory: { bytes: all, room, loweredTo: null } };
   const device = `${formatDevice(spec)} (${name})`;
-  const least = need(1);
+  const least = need(limitsOf(1, options));
   if (least > room) {
     throw tooLittle(
-      `${device} has ${gibibytes(room)} for a run, but this one needs ${gibibytes(least)} there: take smaller hidden layers, plain SGD or other devices`,
+      `${device} has ${inWords(room)} for a run, but this one needs ${inWords(least)} there: take smaller hidden layers, plain SGD or other devices`,
     );
   }
-  let [fits, fails] = [1, wanted];
+  let [fits, fails] = [1, most.limits.rows];
   while (fails - fits > 1) {
     const middle = Math.floor((fits + fails) / 2);
-    if (need(middle) <= room) fits = middle;
+    if (need(limitsOf(middle, options)) <= room) fits = middle;
     else fails = middle;
   }
-  if (options.require === true) {
+  const limits = limitsOf(fits, options);
+  const wanted = most.info.maxBatchRows;
+  // What is evaluated at once may be less without a word.
+  const loweredTo = fits < Math.min(wanted, options.train.rows) ? fits : null;
+  if (loweredTo !== null && options.require === true) {
     throw tooLittle(
-      `${device} has ${gibibytes(room)} for a run, but batches of ${wanted} rows need ${gibibytes(all)}: take batches of at most ${fits} rows`,
+      `${device} has ${inWords(room)} for a run, but batches of ${wanted} rows need ${inWords(all)}: take batches of at most ${fits} rows`,
     );
   }
-  return { info: withRows(fits), memory: { bytes: need(fits), room, loweredTo: fits } };
+  const info = loweredTo === null ? most.info : { ...most.info, maxBatchRows: loweredTo };
+  return { info, limits, memory: { bytes: need(limits), room, loweredTo } };
+}
+
+function limitsOf(rows: number, { train, evaluation }: FitOptions): BatchLimits {
+  return batchLimits(rows, [train, evaluation]);
 }
 
 /** Models, activations, batches and what the kernels work in. */
 function bytesOnDevice(
   info: DeviceInfo,
+  limits: BatchLimits,
   kernels: KernelsDescription,
   layout: ParameterLayout,
-  { train, evaluation, rule, policy }: FitOptions,
+  { evaluation, rule, policy }: FitOptions,
 ): number {
-  const limits = deviceLimits(info, train, evaluation);
   const { replicas, accumulators } = ownModelCounts(policy.models([info]), info.id);
   const evaluated = evaluation === null ? 0 : 1;
   const arrays = replicas * (1 + optimizerStateArrays(rule)) + accumulators + evaluated;
@@ -115,8 +131,11 @@ function bytesOnDevice(
   return arrays * layout.length * 4 + work + deviceKernelsBytes(kernels, layout, limits, rule);
 }
 
-function gibibytes(bytes: number): string {
-  return `${(bytes / 2 ** 30).toFixed(2)} GiB`;
+function inWords(bytes: number): string {
+  const gibibyte = 2 ** 30;
+  return bytes < gibibyte
+    ? `${(bytes / 2 ** 20).toFixed(1)} MiB`
+    : `${(bytes / gibibyte).toFixed(2)} GiB`;
 }
 
 function tooLittle(message: string): TrainerError {

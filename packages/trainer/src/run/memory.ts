@@ -4,7 +4,7 @@ import { stateArraysOf } from "../coordinator/model-table.js";
 import { deviceKernelsBytes, type KernelsDescription } from "../device/device-kernels.js";
 import { chooseKernels } from "./choose-kernels.js";
 import type { BatchLimits } from "../device/api.js";
-import { batchLimits, deviceLimits } from "./batch-limits.js";
+import { batchLimits } from "./batch-limits.js";
 import { fitDevices, type GpuMemory } from "./memory-gpu.js";
 import { processMemory, type ProcessMemory } from "./memory-process.js";
 import { rehearse } from "./memory-rehearsal.js";
@@ -107,9 +107,7 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
     4 * (2 * nonZeros + labels + 2 * (rows + 1));
   const evaluationOrder = 4 * (evaluation?.rows ?? 0);
   const oneRow = batchLimits(1, [train, evaluation]);
-  const devices = fitted.map(({ info, memory: own }) => {
-    const { id } = info;
-    const limits = deviceLimits(info, train, evaluation);
+  const devices = fitted.map(({ info: { id }, limits, memory: own }) => {
     const worked = rowByRow.includes(id) ? oneRow : limits;
     const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: rule });
     const gathered = batchOf(limits) + evaluationOrder;
@@ -147,7 +145,7 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
   );
   // Batches are gathered outside of it.
   const outside = ({ device }: { readonly device: DeviceId }) =>
-    batchOf(deviceLimits(infos[device]!, train, evaluation)) + evaluationOrder;
+    batchOf(fitted[device]!.limits) + evaluationOrder;
   const wasm = kernels.some(({ name }) => name === "wasm")
     ? devices.reduce(
         (bytes, one) => bytes + one.models + one.work - outside(one),

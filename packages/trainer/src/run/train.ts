@@ -24,7 +24,6 @@ import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
 import { controlDevices, replacementLimits, type DeviceControlOptions } from "./device-control.js";
 import { requireOptimizer } from "./algorithm-fit.js";
-import { deviceLimits } from "./batch-limits.js";
 import { evaluationChunk, usableCutoffs } from "./evaluation-plan.js";
 import {
   requireCheckpointOptions,
@@ -118,7 +117,8 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   const stop = createStopRules(options, cutoffs, options.resume?.record.patience);
   const began = performance.now();
   const chosen = chooseKernels(specs, options);
-  const infos = fitDevices(specs, chosen.devices, options).map(({ info }) => info);
+  const fitted = fitDevices(specs, chosen.devices, options);
+  const infos = fitted.map(({ info }) => info);
   const devices = specs.map((spec, id): CheckpointDevice => ({
     spec: formatDevice(spec),
     runs: chosen.devices[id]!,
@@ -135,7 +135,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     rule,
     train: rows.buffer,
     evaluation: evaluation?.buffer ?? null,
-    limits: infos.map((info) => deviceLimits(info, rows, evaluation)),
+    limits: fitted.map((device) => device.limits),
     cutoffs,
     models: names,
     workerUrl: options.workerUrl,
