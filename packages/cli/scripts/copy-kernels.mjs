@@ -1,5 +1,5 @@
 // @ts-check
-// Copies what the CPU kernels load at run time to where they look for it from this package's bundle:
+// Copies what the kernels load at run time to where they look for it from this package's bundle:
 // beside `dist`. A file that has not changed stays, and another is replaced as a whole: a process that
 // runs may have it mapped.
 import {
@@ -15,7 +15,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = join(dirname(fileURLToPath(import.meta.url)), "..");
-const kernels = join(here, "..", "cpu-kernels");
+/** Folders that are copied, by the package that they are of. */
+const folders = { wasm: "cpu-kernels", prebuilds: "cpu-kernels", kernels: "gpu-kernels" };
 
 /** @param {string} folder */
 function filesIn(folder) {
@@ -25,8 +26,8 @@ function filesIn(folder) {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 }
 
-for (const folder of ["wasm", "prebuilds"]) {
-  const [from, to] = [join(kernels, folder), join(here, folder)];
+for (const [folder, of] of Object.entries(folders)) {
+  const [from, to] = [join(here, "..", of, folder), join(here, folder)];
   const files = filesIn(from);
   for (const file of filesIn(to).filter((name) => !files.includes(name))) rmSync(join(to, file));
   for (const file of files) {

@@ -1,6 +1,7 @@
 import { optionsAsFlags } from "./config/option-flags.js";
 import { printable } from "./output/format.js";
 import type { CpuKernelsErrorCode } from "@heterosgd/cpu-kernels";
+import type { GpuKernelsErrorCode } from "@heterosgd/gpu-kernels";
 import type { MergeErrorCode } from "@heterosgd/merge";
 import type { ModelErrorCode } from "@heterosgd/model";
 import type { SchedulerErrorCode } from "@heterosgd/scheduler";
@@ -97,6 +98,13 @@ const exits = {
     WASM_UNAVAILABLE: noDevice,
     ISA_UNSUPPORTED: noDevice,
   } satisfies Exits<CpuKernelsErrorCode>,
+  GpuKernelsError: {
+    others: failure,
+    GPU_UNAVAILABLE: noDevice,
+    GPU_MEMORY: noDevice,
+    GPU_LOST: noDevice,
+    GPU_DRIVER: noDevice,
+  } satisfies Exits<GpuKernelsErrorCode>,
   TrainerError: {
     others: failure,
     BAD_OPTION: usage,
@@ -112,6 +120,7 @@ const exits = {
     DATA_MISMATCH: data,
     NOT_FINITE: data,
     KERNELS_UNAVAILABLE: noDevice,
+    DEVICE_MEMORY: noDevice,
     DEVICE_FAILED: noDevice,
     DEVICE_EXITED: noDevice,
     DEVICE_TIMEOUT: noDevice,

@@ -1,9 +1,14 @@
 /** Whether a run fits into the memory that there is, and what to do where it does not. */
 import { wasmMemoryBytes } from "@heterosgd/cpu-kernels";
-import type { MemoryEstimate, Profile } from "@heterosgd/trainer";
+import {
+  formatDevice,
+  type GpuMemory,
+  type MemoryEstimate,
+  type Profile,
+} from "@heterosgd/trainer";
 import type { DecidedConfig } from "./config/complete.js";
 import { CliError } from "./errors.js";
-import { formatBytes } from "./output/format.js";
+import { counted, formatBytes, formatCount } from "./output/format.js";
 import { planRun, type Plan } from "./plan.js";
 
 /** What a run's memory is for, in words, and bytes; what it has none of is left out. */
@@ -22,6 +27,28 @@ export function memoryParts(memory: MemoryEstimate): readonly (readonly [string,
     ["the simulation", memory.simulation],
   ];
   return parts.filter(([, bytes]) => bytes > 0);
+}
+
+/** What devices with memory of their own take of it, by the name that each has in the list. */
+export function deviceMemory({
+  options,
+  memory,
+}: Pick<Plan, "options" | "memory">): readonly (GpuMemory & { readonly name: string })[] {
+  return memory.devices.flatMap(({ device, own }) =>
+    own === null ? [] : [{ name: formatDevice(options.devices[device]!), ...own }],
+  );
+}
+
+/** A line for each device whose memory has no room for batches of the size that is wanted. */
+export function loweredBatches(plan: Plan): readonly string[] {
+  return deviceMemory(plan).flatMap(({ name, room, loweredTo }) =>
+    loweredTo === null
+      ? []
+      : [
+          `${name} gets batches of at most ${counted(loweredTo, "row")}, not ${formatCount(plan.options.policy.maxBatchRows)}: ` +
+            `its memory has ${formatBytes(room)} for the run`,
+        ],
+  );
 }
 
 /** Bytes that the run will take on top of what the process holds, the data among it. */

@@ -57,7 +57,7 @@ export interface Simulation {
   readonly devices: readonly ProfileDevice[];
 }
 
-/** The devices that a text names; `auto`: one a core. @throws TrainerError DEVICE_SPEC */
+/** The devices that a text names; `auto`: the processor, a device a core. @throws TrainerError DEVICE_SPEC */
 export function devicesFor(text: string): readonly DeviceSpec[] {
   return text === "auto" ? defaultDevices(availableParallelism()) : parseDevices(text);
 }
@@ -168,6 +168,7 @@ export function planRun(
     devices,
     kernels: config.kernels,
     bf16: config.bf16,
+    require: config.require,
     policy: createPolicy(config),
     seed: config.seed,
     initialScale: config.initialScale,

@@ -200,24 +200,40 @@ describe("inspect", () => {
 test("devices are measured, and what is missing is said", async () => {
   const { code, stdout } = await command(["devices", "--json"]);
   expect(code).toBe(0);
+  interface Support {
+    readonly available: boolean;
+    readonly reason?: string;
+    readonly remedy?: string;
+  }
   const {
     devices,
+    gpus,
     kernels: technologies,
-    unavailable,
   } = JSON.parse(stdout) as {
-    kernels: { native: { available: boolean; isas?: readonly string[]; reason?: string } };
+    kernels: Readonly<
+      Record<"cuda" | "opencl", Support> & {
+        native: Support & { readonly isas?: readonly string[] };
+      }
+    >;
     devices: readonly { kernels: string; rowsPerSecond: number }[];
-    unavailable: readonly { kind: string }[];
+    gpus: readonly { technology: "cuda" | "opencl"; memory: number; rowsPerSecond: number }[];
   };
   expect(devices.length).toBeGreaterThan(0);
   for (const { kernels, rowsPerSecond } of devices) {
     expect(kernels).not.toBe("");
     expect(rowsPerSecond).toBeGreaterThan(0);
   }
-  const { native } = technologies;
+  const { native, cuda, opencl } = technologies;
   expect(native.available ? native.isas : [native.reason]).not.toEqual([]);
   expect(devices[0]?.kernels).toMatch(native.available ? /^native-/ : /^wasm$/);
-  expect(unavailable).toMatchObject([{ kind: "gpu" }]);
+  for (const { technology, memory, rowsPerSecond } of gpus) {
+    expect(technologies[technology].available).toBe(true);
+    expect(memory).toBeGreaterThan(0);
+    expect(rowsPerSecond).toBeGreaterThan(0);
+  }
+  for (const { available, reason, remedy } of [cuda, opencl]) {
+    expect(available || (reason !== "" && remedy !== "")).toBe(true);
+  }
 });
 
 describe("config", () => {

@@ -21,6 +21,7 @@ export {
   type KernelsChoice,
   type KernelsOptions,
 } from "./run/choose-kernels.js";
+export type { GpuDevice, GpuSupport } from "@heterosgd/gpu-kernels";
 export { findGpu, gpuSupport, hardwareGpus, isGpuSpec, type GpuSpec } from "./run/choose-gpu.js";
 export type {
   CpuKernelsDescription,

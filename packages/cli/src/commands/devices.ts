@@ -6,41 +6,33 @@ import {
   type NativeSupport,
   type WasmSupport,
 } from "@heterosgd/cpu-kernels";
-import { uniformMerge } from "@heterosgd/merge";
-import { adaptiveSgd, type Policy } from "@heterosgd/scheduler";
-import { allocateShared, createRandom, createDatasetBuilder } from "@heterosgd/sparse";
-import { defaultDevices, train, type DeviceSummary } from "@heterosgd/trainer";
-import type { SharedDataset } from "../data.js";
+import {
+  defaultDevices,
+  formatDevice,
+  gpuSupport,
+  type DeviceSummary,
+  type GpuSupport,
+  type GpuTechnology,
+} from "@heterosgd/trainer";
 import { exitCodes, type ExitCode } from "../errors.js";
+import { measureDevices, probe, probeWords } from "../measure-devices.js";
+import { gpuSpec, measureGpus, type MeasuredGpu } from "../measure-gpus.js";
 import { formatBytes, formatCount } from "../output/format.js";
 import type { Output } from "../output/output.js";
 import { left, pairLines, right, tableLines } from "../output/table.js";
 
-/** The step that devices are measured by. */
-const probe = {
-  rows: 2048,
-  features: 20_000,
-  valuesPerRow: 50,
-  hidden: 128,
-  labels: 1000,
-  labelsPerRow: 3,
-  batchRows: 128,
-  seconds: 1,
-} as const;
-
-const probeWords =
-  `${probe.features.toLocaleString("en-US")} features (${probe.valuesPerRow} a row), ` +
-  `${probe.hidden} hidden units, ${probe.labels.toLocaleString("en-US")} labels, batches of ${probe.batchRows}`;
-
-/** Why kinds of devices that people ask for are not there. */
-const otherKinds = [{ kind: "gpu", reason: "this version has no GPU kernels" }] as const;
+const technologies = ["cuda", "opencl"] as const satisfies readonly GpuTechnology[];
 
 /** `heterosgd devices` */
 export async function devicesCommand(output: Output): Promise<ExitCode> {
   const cores = availableParallelism();
   const model = cpus()[0]?.model.trim() ?? "unknown";
   output.say(`measuring ${cores} devices for ${probe.seconds} s, all at once`);
-  const measured = await measure(cores);
+  const measured = await measureDevices(defaultDevices(cores));
+  const supports = technologies.map((name) => [name, gpuSupport[name]()] as const);
+  const offered = supports.flatMap(([, support]) => (support.available ? support.devices : []));
+  if (offered.length > 0) output.say(`measuring ${offered.map(({ name }) => name).join(", ")}`);
+  const gpus = await measureGpus(offered);
 
   const processor = `${model}, ${cores} cores usable`;
   for (const line of pairLines([
@@ -51,13 +43,23 @@ export async function devicesCommand(output: Output): Promise<ExitCode> {
   }
   output.print("");
   for (const line of deviceTable(measured)) output.print(line);
+  if (gpus.length > 0) {
+    output.print("");
+    for (const line of gpuTable(gpus)) output.print(line);
+  }
   output.print(`Measured with ${probeWords}.`);
   output.print("");
   const [native, wasm] = [nativeSupport(), wasmSupport()];
   for (const line of pairLines([
     ["native kernels", nativeWords(native)],
     ["wasm kernels", wasm.available ? "available" : lackWords(wasm)],
-    ...otherKinds.map(({ kind, reason }) => [kind, `not available: ${reason}`] as const),
+    ...supports.map(([name, support]) => [name, gpuWords(support)] as const),
+    ...gpus.flatMap((gpu) => {
+      const { reason } = gpu;
+      return reason === null
+        ? []
+        : [[formatDevice(gpuSpec(gpu)), `can't be used: ${reason}`] as const];
+    }),
   ])) {
     output.print(line);
   }
@@ -66,9 +68,9 @@ export async function devicesCommand(output: Output): Promise<ExitCode> {
     processor: { model, cores },
     memory: { available: availableMemory() },
     devices: measured.map(({ name, kernels, rowsPerSecond }) => ({ name, kernels, rowsPerSecond })),
+    gpus,
     probe,
-    kernels: { native, wasm },
-    unavailable: otherKinds,
+    kernels: { native, wasm, ...Object.fromEntries(supports) },
   });
   return exitCodes.done;
 }
@@ -83,7 +85,7 @@ function nativeWords(support: NativeSupport): string {
 function lackWords({
   reason,
   remedy,
-}: (NativeSupport | WasmSupport) & { readonly available: false }): string {
+}: (NativeSupport | WasmSupport | GpuSupport) & { readonly available: false }): string {
   return `not available: ${reason}; ${remedy}`;
 }
 
@@ -94,48 +96,21 @@ function deviceTable(devices: readonly DeviceSummary[]): readonly string[] {
   );
 }
 
-/** Trains on made-up rows for a moment, every default device at once, as in a run. */
-async function measure(cores: number): Promise<readonly DeviceSummary[]> {
-  const policy: Policy = adaptiveSgd({
-    epochs: Infinity,
-    schedule: { kind: "constant", rate: 0.01 },
-    merge: uniformMerge(),
-    batch: { max: probe.batchRows },
-    batchScaling: { rule: "off" },
-    evaluateEvery: "never",
-  });
-  const { devices } = await train({
-    train: probeData(),
-    evaluation: null,
-    shape: {
-      features: probe.features,
-      hidden: [probe.hidden],
-      labels: probe.labels,
-      activation: "relu",
-      loss: "softmax",
-    },
-    rule: null,
-    devices: defaultDevices(cores),
-    policy,
-    seed: 1,
-    maxSeconds: probe.seconds,
-  });
-  return devices;
+function gpuTable(gpus: readonly MeasuredGpu[]): readonly string[] {
+  return tableLines(
+    [left("device"), left("name"), left("kind"), right("memory"), right("rows/s")],
+    gpus.map((gpu) => [
+      formatDevice(gpuSpec(gpu)),
+      gpu.name,
+      gpu.kind,
+      formatBytes(gpu.memory),
+      gpu.rowsPerSecond === null ? "none" : formatCount(gpu.rowsPerSecond),
+    ]),
+  );
 }
 
-function probeData(): SharedDataset {
-  const random = createRandom(1);
-  const distinct = (count: number, bound: number) => {
-    const chosen = new Set<number>();
-    while (chosen.size < count) chosen.add(random.nextBelow(bound));
-    return [...chosen];
-  };
-  const builder = createDatasetBuilder({ features: probe.features, labels: probe.labels });
-  for (let i = 0; i < probe.rows; i++) {
-    builder.addRow({
-      features: distinct(probe.valuesPerRow, probe.features).map((index) => [index, 1] as const),
-      labels: distinct(probe.labelsPerRow, probe.labels),
-    });
-  }
-  return builder.finish(allocateShared);
+/** What a driver offers, or why not and what would help. */
+function gpuWords(support: GpuSupport): string {
+  if (!support.available) return lackWords(support);
+  return `available; devices: ${support.devices.length}`;
 }

@@ -1,5 +1,6 @@
 import { loadModel } from "@heterosgd/model/node";
 import { chooseKernels, evaluateModel } from "@heterosgd/trainer";
+import { autoDevices } from "../auto-devices.js";
 import { environmentLayer, flagLayer, resolveOptions } from "../config/resolve.js";
 import { evalSchema } from "../config/schema.js";
 import { cutoffNotices, noticesOf, readEvaluationData, rowsFile } from "../data.js";
@@ -21,7 +22,9 @@ export async function evalCommand(
 ): Promise<ExitCode> {
   const layers = [flagLayer(evalSchema, flags), environmentLayer(evalSchema, process.env)];
   const config = resolveOptions(evalSchema, layers);
-  const devices = devicesFor(config.devices);
+  const auto =
+    config.devices === "auto" ? await autoDevices({ ...config, algorithm: null }, output) : null;
+  const devices = devicesFor(auto ?? config.devices);
   const kernels = chooseKernels(devices, config);
   const path = rowsFile(file, config.sample);
   const modelFile = await modelPath(modelOrRun, (text) => output.say(`note: ${text}`));
@@ -44,6 +47,7 @@ export async function evalCommand(
     dataset,
     devices,
     kernels: config.kernels,
+    require: config.require,
     cutoffs: config.cutoffs.toSorted((a, b) => a - b),
   });
   const seconds = (performance.now() - began) / 1000;

@@ -6,7 +6,7 @@ import { ownValues } from "../config/own-options.js";
 import { profileWords } from "../output/report.js";
 import { kernelsWords } from "../output/kernels.js";
 import { pairLines } from "../output/table.js";
-import { bytesToTake, memoryParts } from "../memory.js";
+import { bytesToTake, deviceMemory, memoryParts } from "../memory.js";
 import type { Plan } from "../plan.js";
 
 const evaluatedWords = {
@@ -45,6 +45,13 @@ export function planLines(plan: Plan, available: number, disk: number | null): r
       "memory",
       `${formatBytes(memory.total)}: ${parts.join(", ")}; ${formatBytes(available)} are free`,
     ],
+    ...deviceMemory(plan).map(
+      ({ name, bytes, room }) =>
+        [
+          `memory of ${name}`,
+          `${formatBytes(bytes)} of the ${formatBytes(room)} that a run may have there`,
+        ] as const,
+    ),
     ["checkpoints", checkpointsWords(plan, disk)],
   ]);
 }

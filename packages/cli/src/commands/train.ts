@@ -14,6 +14,7 @@ import {
   type RunLock,
   type TrainerError,
 } from "@heterosgd/trainer";
+import { autoDevices } from "../auto-devices.js";
 import { decide, storedConfig, type DecidedConfig } from "../config/complete.js";
 import { defaultProfile } from "../config/default-profile.js";
 import { resumedConfig } from "../config/resumed.js";
@@ -27,7 +28,7 @@ import {
 import { trainSchema } from "../config/schema.js";
 import { readTrainingData } from "../data.js";
 import { CliError, exitCodes, type ExitCode } from "../errors.js";
-import { checkMemory } from "../memory.js";
+import { checkMemory, loweredBatches } from "../memory.js";
 import { formatBytes, formatSeconds } from "../output/format.js";
 import type { Output } from "../output/output.js";
 import { checkEarly, planRun, type Plan } from "../plan.js";
@@ -56,9 +57,10 @@ export async function trainCommand(
   const interruption = watchSignals((text) => output.warn(text));
   let lock: RunLock | null = null;
   try {
-    const { config: decided, earlier } = await configure(file, flags);
-    const profile = await profileFor(verb, decided);
-    checkEarly(decided, profile);
+    const { config, earlier } = await configure(file, flags);
+    const profile = await profileFor(verb, config);
+    checkEarly(config, profile);
+    const decided = profile === null ? await withDevices(config, output) : config;
     const dryRun = flags.dryRun === true;
     const suffix = profile === null ? "" : "-simulated";
     const out = decided.out ?? decided.resume;
@@ -89,6 +91,7 @@ export async function trainCommand(
       else output.say(line);
     }
     checkMemory(plan, available);
+    for (const line of loweredBatches(plan)) output.warn(line);
     warnOfDisk(plan, disk, output);
     if (dryRun) {
       output.document(planDocument(plan, available, disk));
@@ -98,18 +101,18 @@ export async function trainCommand(
     interruption.saveFirst();
     const onFailure = ({ message }: TrainerError) =>
       output.warn(`${message}; training goes on without ${runFiles.events} and ${runFiles.log}`);
-    const config = storedConfig(plan.config);
+    const stored = storedConfig(plan.config);
     const checkpoint = resumed?.checkpoint ?? null;
     let run: RunFolder;
     if (resumed === null || lock === null) {
-      run = await createRunFolder(folder, config, { ...folderOptions, onFailure });
+      run = await createRunFolder(folder, stored, { ...folderOptions, onFailure });
       lock = run.lock;
     } else {
       // Before the events are cut: a checkpoint must never be of more of them than there are.
       if (checkpoint !== null) await discardAfter(dirname(checkpoint.path), checkpoint.path);
       run = await resumeRunFolder(
         folder,
-        config,
+        stored,
         checkpoint?.record.events ?? null,
         lock,
         onFailure,
@@ -120,6 +123,13 @@ export async function trainCommand(
     await lock?.release();
     interruption.stopWatching();
   }
+}
+
+/** With the GPUs that `auto` takes by name. */
+async function withDevices(config: DecidedConfig, output: Output): Promise<DecidedConfig> {
+  if (config.devices !== "auto") return config;
+  const devices = await autoDevices(config, output);
+  return devices === null ? config : { ...config, devices };
 }
 
 function sayWaiting(folder: string, output: Output) {

@@ -44,9 +44,15 @@ export function environmentLayer(
 
 /**
  * Variables that are no options: where tests find data, whether errors show where they come from,
- * and whether a build must make the native kernels.
+ * whether a build must make the native kernels, and which libraries GPU drivers are called through.
  */
-const otherVariables = ["HETEROSGD_DATA", "HETEROSGD_DEBUG", "HETEROSGD_NATIVE"];
+const otherVariables = [
+  "HETEROSGD_CUDA_LIBRARY",
+  "HETEROSGD_DATA",
+  "HETEROSGD_DEBUG",
+  "HETEROSGD_NATIVE",
+  "HETEROSGD_OPENCL_LIBRARY",
+];
 
 /**
  * Refuses variables named like options that there are not, by any verb.

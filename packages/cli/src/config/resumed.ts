@@ -16,6 +16,7 @@ const changeableKeys: readonly Key[] = [
   "devices",
   "kernels",
   "bf16",
+  "require",
   "minDevices",
   "deviceRetries",
   "epochs",

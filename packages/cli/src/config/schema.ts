@@ -204,11 +204,13 @@ const options = {
       group: running,
       value: "LIST",
       short: "d",
-      expected: "auto, or a list such as cpu,cpu@0.5, 2*cpu or cpu:4",
+      expected: "auto, or a list such as cpu,cpu@0.5, 2*cpu, cpu:4, cuda or opencl:gpu",
     },
-    "What to run on: auto (one cpu device a core), or a list such as cpu,cpu@0.5, 2*cpu or cpu:4. " +
+    "What to run on: auto (GPUs that there are, the fastest first, then the processor; without GPUs one cpu device a core), " +
+      "or a list such as cpu,cpu@0.5, 2*cpu, cpu:4, cuda, cuda:1, opencl or opencl:cpu. " +
       "@0.5 idles down to half speed, :4 shares each batch out over four threads (native kernels only), " +
-      ":role=accelerator has it take an accelerator's part, for algorithms that tell hosts and accelerators apart.",
+      ":role=accelerator has it take an accelerator's part, for algorithms that tell hosts and accelerators apart. " +
+      "cuda and opencl name a technology, :1 which of its devices, :gpu or :cpu the first of OpenCL's of that kind.",
   ),
   kernels: option(
     z.enum(["auto", "native", "wasm", "plain"]).default("auto"),
@@ -220,6 +222,12 @@ const options = {
     off(),
     { group: running },
     "Takes the output layer's products in bfloat16, with native kernels on processors that can; sums and parameters stay float32.",
+  ),
+  require: option(
+    off(),
+    { group: running },
+    "Makes it an error if anything is taken in place of what would be best: wasm kernels where there are no native ones, " +
+      "a run without a GPU that can't be used, smaller batches for want of a GPU's memory.",
   ),
   evaluateEvery: option(
     z.union([z.enum(["epoch", "merge", "never"]), count()]).default("epoch"),
@@ -336,6 +344,7 @@ export const evalSchema = trainSchema.pick({
   ...readingKeys,
   devices: true,
   kernels: true,
+  require: true,
   cutoffs: true,
 });
 

@@ -1,4 +1,5 @@
 /** Which of the GPUs that the drivers offer a device is. */
+import { existsSync } from "node:fs";
 import {
   cudaSupport,
   openclSupport,
@@ -64,8 +65,12 @@ function unavailable(message: string): TrainerError {
 /**
  * GPUs that can be used here, each once: of those that both technologies offer, CUDA's. Processors that
  * OpenCL drives are none.
+ *
+ * Asking the drivers takes up to a second and some memory, which a machine that shows no trace of a GPU is
+ * spared.
  */
 export function hardwareGpus(): readonly GpuDevice[] {
+  if (!mayHaveGpus()) return [];
   const offered = (technology: GpuTechnology) => {
     const support = gpuSupport[technology]();
     return support.available ? support.devices.filter(({ kind }) => kind === "gpu") : [];
@@ -73,4 +78,12 @@ export function hardwareGpus(): readonly GpuDevice[] {
   const cuda = offered("cuda");
   const names = cuda.map(({ name }) => name);
   return [...cuda, ...offered("opencl").filter(({ name }) => !names.includes(name))];
+}
+
+/** What Linux has for the GPUs of NVIDIA, of others, and of a Windows around it. */
+const deviceFiles = ["/dev/nvidiactl", "/dev/dri", "/dev/kfd", "/dev/dxg"];
+
+function mayHaveGpus(): boolean {
+  const { HETEROSGD_CUDA_LIBRARY: cuda, HETEROSGD_OPENCL_LIBRARY: opencl } = process.env;
+  return process.platform !== "linux" || !!cuda || !!opencl || deviceFiles.some((path) => existsSync(path));
 }
