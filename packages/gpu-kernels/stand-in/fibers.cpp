@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <vector>
+#include <deque>
 
 #ifndef __x86_64__
 #include <ucontext.h>
@@ -17,6 +17,7 @@ constexpr size_t kStackBytes = 64 * 1024;
 
 struct Fiber {
   char* stack = nullptr;
+  const std::function<void()>* body = nullptr;
   bool ended = false;
 #ifdef __x86_64__
   void* pointer = nullptr;
@@ -25,10 +26,10 @@ struct Fiber {
 #endif
 };
 
-std::vector<Fiber> all;
+// Never moves what it has.
+std::deque<Fiber> all;
 Fiber owner;
 Fiber* running = nullptr;
-const std::function<void()>* work = nullptr;
 
 char* new_stack() {
   void* const memory =
@@ -74,14 +75,17 @@ static void change(Fiber& from, Fiber& to) { swapcontext(&from.context, &to.cont
 #endif
 
 void fiber_main() {
-  (*work)();
+  (*running->body)();
   running->ended = true;
   change(*running, owner);
   std::abort();
 }
 
-static void prepare(size_t index) {
+void Fibers::prepare(size_t index, const std::function<void()>* body) {
+  if (all.size() <= index) all.resize(index + 1);
   Fiber& fiber = all[index];
+  if (fiber.stack == nullptr) fiber.stack = new_stack();
+  fiber.body = body;
   fiber.ended = false;
   // Stacks that all begin at a page's end would contend for the same lines of the cache.
   char* const end = fiber.stack + kStackBytes - index % 61 * 64;
@@ -98,15 +102,6 @@ static void prepare(size_t index) {
   fiber.context.uc_link = nullptr;
   makecontext(&fiber.context, fiber_main, 0);
 #endif
-}
-
-void Fibers::begin(size_t count, const std::function<void()>* body) {
-  work = body;
-  if (all.size() < count) all.resize(count);
-  for (size_t i = 0; i < count; i++) {
-    if (all[i].stack == nullptr) all[i].stack = new_stack();
-    prepare(i);
-  }
 }
 
 void Fibers::resume(size_t fiber) {

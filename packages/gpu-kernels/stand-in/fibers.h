@@ -6,11 +6,11 @@
 
 namespace stand_in {
 
-/** Work items are numbered from 0; `fiber` is the number. */
+/** Numbered from 0. */
 class Fibers {
  public:
-  /** Each runs `body` from its beginning when it is resumed for the first time. */
-  void begin(size_t count, const std::function<void()>* body);
+  /** Makes the fiber run `body` from its beginning when it is resumed next. */
+  void prepare(size_t fiber, const std::function<void()>* body);
   /** Runs a fiber until it yields or ends. */
   void resume(size_t fiber);
   /** Called by the fiber that runs: goes back to who resumed it. */

@@ -85,28 +85,71 @@ void arrange(std::vector<unsigned>& order) {
   if (settings().order == Order::kShuffled) std::shuffle(order.begin(), order.end(), random);
 }
 
-/** Runs each work item to its next barrier, again and again. Returns whether they all met there. */
-bool run_block(std::vector<unsigned>& order) {
-  const unsigned items = static_cast<unsigned>(order.size());
-  for (;;) {
-    arrange(order);
-    unsigned ended = 0;
-    int line = 0;
-    for (const unsigned item : order) {
-      thread_index = {item % block_size.x, item / block_size.x, 0};
-      barrier_line = 0;
-      fibers().resume(item);
-      if (fibers().has_ended(item)) {
-        ended++;
-      } else if (line == 0) {
-        line = barrier_line;
-      } else if (line != barrier_line) {
-        return false;
-      }
-    }
-    if (ended == items) return true;
-    if (ended != 0) return false;
+/** An item that waits at a barrier, in its fiber. */
+struct Waiting {
+  unsigned item;
+  size_t fiber;
+};
+
+/** A block under way. */
+struct Block {
+  /** In the order in which they begin. */
+  std::vector<unsigned> items;
+  /** How many of them have begun, and ended. */
+  size_t begun, ended;
+  unsigned running;
+  std::vector<Waiting> waiting;
+};
+Block block;
+
+void become(unsigned item) {
+  block.running = item;
+  thread_index = {item % block_size.x, item / block_size.x, 0};
+}
+
+/** What a fiber does: items one after another, so that only those that meet a barrier take one each. */
+void run_items(const std::function<void()>& work_item) {
+  while (block.begun < block.items.size()) {
+    become(block.items[block.begun++]);
+    work_item();
+    block.ended++;
   }
+}
+
+/** Resumes a fiber; keeps it if it waits. Returns whether it waits where the others do. */
+bool advance(size_t fiber, int* line) {
+  fibers().resume(fiber);
+  if (fibers().has_ended(fiber)) return true;
+  block.waiting.push_back({block.running, fiber});
+  if (*line == 0) *line = barrier_line;
+  return *line == barrier_line;
+}
+
+/** Runs all items from barrier to barrier. Returns whether they all met at each. */
+bool run_block(const std::function<void()>& body) {
+  arrange(block.items);
+  block.begun = block.ended = 0;
+  block.waiting.clear();
+  int line = 0;
+  for (size_t fiber = 0; block.begun < block.items.size(); fiber++) {
+    fibers().prepare(fiber, &body);
+    if (!advance(fiber, &line)) return false;
+  }
+  static std::vector<unsigned> order;
+  static std::vector<Waiting> round;
+  while (!block.waiting.empty()) {
+    if (block.ended != 0) return false;
+    round.swap(block.waiting);
+    block.waiting.clear();
+    order.resize(round.size());
+    arrange(order);
+    line = 0;
+    for (const unsigned i : order) {
+      become(round[i].item);
+      if (!advance(round[i].fiber, &line)) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -116,14 +159,14 @@ void wait_at_barrier(int line) {
   fibers().yield();
 }
 
-CUresult run_grid(const std::function<void()>& work_item, Index grid, Index block) {
+CUresult run_grid(const std::function<void()>& work_item, Index grid, Index size) {
   grid_size = grid;
-  block_size = block;
-  const unsigned items = block.x * block.y;
-  static std::vector<unsigned> item_order, block_order;
-  item_order.resize(items);
+  block_size = size;
+  block.items.resize(size_t{size.x} * size.y);
+  static std::vector<unsigned> block_order;
   block_order.resize(size_t{grid.x} * grid.y);
   arrange(block_order);
+  const std::function<void()> body = [&work_item] { run_items(work_item); };
 
   const FaultGuard guard;
   if (sigsetjmp(fault_return, 1) != 0) {
@@ -134,8 +177,7 @@ CUresult run_grid(const std::function<void()>& work_item, Index grid, Index bloc
     // Neither zeros nor what the block before has left may be relied on.
     std::memset(__start_block_shared, 0xff,
                 static_cast<size_t>(__stop_block_shared - __start_block_shared));
-    fibers().begin(items, &work_item);
-    if (!run_block(item_order)) return CUDA_ERROR_LAUNCH_FAILED;
+    if (!run_block(body)) return CUDA_ERROR_LAUNCH_FAILED;
   }
   return CUDA_SUCCESS;
 }
