@@ -7,6 +7,7 @@ import {
   type UpdateRule,
 } from "@heterosgd/model";
 import { describe, expect, test } from "vitest";
+import { compileTime } from "../test/compile-time.js";
 import { createGpuKernels } from "./gpu-kernels.js";
 import { gpuKernelsBytes } from "./memory.js";
 import { openclSupport } from "./opencl/devices.js";
@@ -74,7 +75,7 @@ async function bytesAfterWork({ options, rows, ...sizes }: Case): Promise<number
   }
 }
 
-describe.skipIf(!support.available)("work memory on OpenCL", () => {
+describe.skipIf(!support.available)("work memory on OpenCL", compileTime, () => {
   test.each(cases)("is what was foretold: %o", async (one) => {
     const { features, hidden, labels, rows, options } = one;
     const shape: ModelShape = { features, hidden, labels, activation: "relu", loss: "softmax" };

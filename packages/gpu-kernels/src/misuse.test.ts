@@ -1,5 +1,6 @@
 import type { Batch, GradientTarget, Layer } from "@heterosgd/model";
 import { afterAll, describe, expect, it } from "vitest";
+import { compileTime } from "../test/compile-time.js";
 import type { GpuKernelsError, GpuKernelsErrorCode } from "./errors.js";
 import { createGpuKernels } from "./gpu-kernels.js";
 import type { GpuArray } from "./kernels/arrays.js";
@@ -255,7 +256,7 @@ const misuses: Record<string, Misuse> = {
   ],
 };
 
-describe.skipIf(!support.available)("GPU kernels refuse", () => {
+describe.skipIf(!support.available)("GPU kernels refuse", compileTime, () => {
   // Of one device; opening it takes longest.
   const opened = support.available ? open() : (undefined as never);
   afterAll(() => opened?.kernels.dispose());
