@@ -19,7 +19,7 @@ function watch({ phases, phase, entry, delayMs, mark }) {
     step: "training",
     steps: "training",
     accumulate: "training",
-    apply: "training",
+    apply: "merging",
     blend: "merging",
     evaluate: "evaluating",
     copy: "writing",

@@ -15,6 +15,7 @@ import {
   failureWords,
   kindTable,
   scenarioWords,
+  skippedWords,
   type Result,
 } from "./report.js";
 import type { Part, Scenario } from "./scenario.js";
@@ -75,6 +76,7 @@ export async function faults(options: FaultsOptions): Promise<void> {
   }
   const table = options.markdown === true ? markdownTable : terminalTable;
   console.log(`${table(algorithmTable(results))}\n\n${table(kindTable(results))}\n`);
+  for (const words of skippedWords(results)) console.log(`not injected: ${words}\n`);
   for (const failure of failures) console.log(`not survived: ${failure}\n`);
   if (failures.length > 0) console.log(`their runs are in ${workplace.folder}\n`);
   if (stopped !== null) {
@@ -94,7 +96,7 @@ async function injectAll(
     workplace.signal.throwIfAborted();
     const result = { scenario, outcome };
     results.push(result);
-    const came = outcome.skipped ?? failureWords(result) ?? `survived (${outcome.struck})`;
+    const came = failureWords(result) ?? outcome.skipped ?? `survived (${outcome.struck})`;
     const words = `${scenarioWords(scenario)}: ${came.split("\n")[0]}`;
     process.stderr.write(`[${results.length}/${scenarios.length}] ${words}\n`);
   };

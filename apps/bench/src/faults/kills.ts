@@ -1,11 +1,18 @@
 /** Processes that are killed as by `kill -9`, and runs that go on from there. */
-import { rmSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom, type Random } from "@heterosgd/sparse";
 import { algorithmNames, epochsOf } from "./algorithm-runs.js";
 import { checkpointProblems, messageOf, readFinished, sameModel } from "./checks.js";
 import type { PhaseTimes, Reference } from "./references.js";
-import { outcomeOf, phases, watchedPhases, type Outcome, type Scenario } from "./scenario.js";
+import {
+  outcomeOf,
+  phases,
+  skippedOutcome,
+  watchedPhases,
+  type Outcome,
+  type Scenario,
+} from "./scenario.js";
 import { preloading, runTrain, takeMark } from "./train-process.js";
 import type { Workplace } from "./workplace.js";
 
@@ -31,12 +38,19 @@ export async function kill(
     const args = workplace.trainArguments(algorithm, devices, run);
     const isNew = phase !== "resuming";
     const where = await killOnce(args, { folder, run, phase, isNew, reference, random, signal });
+    if (where === null) return false;
     struck.push(where);
     problems.push(...(await checkpointProblems(run)));
+    return true;
   };
+  if (kind === "merging" && timesOf(kind, reference).entered === 0) {
+    return skippedOutcome("nothing is merged");
+  }
+  const missed = `it could not be killed while ${kind}`;
   try {
-    if (kind === "resuming") await killIn("training");
-    await killIn(kind);
+    const isResumed = kind !== "resuming" || (await killIn("training"));
+    const skipped = isResumed && (await killIn(kind)) ? null : missed;
+    if (struck.length === 0) return skippedOutcome(missed);
     const args = workplace.trainArguments(algorithm, resumeOn, run);
     const { code, stderr } = await runTrain(args, { folder, signal });
     if (code !== 0) throw new Error(`it did not go on (${code}): ${stderr}`);
@@ -46,11 +60,8 @@ export async function kill(
     if (precision < least) problems.push(`P@1 is ${precision}, expected at least ${least}`);
     const isExpected = devices === 1 && resumeOn === 1 && reference.repeats;
     const repeats = isExpected ? sameModel(parameters, reference.parameters) : null;
-    const outcome = outcomeOf(struck.length, struck.join(", then "), {
-      ...counts,
-      repeats,
-      problems,
-    });
+    const found = { ...counts, repeats, problems, skipped };
+    const outcome = outcomeOf(struck.length, struck.join(", then "), found);
     if (outcome.survived === outcome.injected) rmSync(folder, { recursive: true });
     return outcome;
   } catch (error) {
@@ -76,11 +87,16 @@ interface Aim {
   readonly signal: AbortSignal;
 }
 
-/** Runs the command until it is killed in the phase; returns in which phases it was killed. */
-async function killOnce(args: readonly string[], aim: Aim): Promise<string> {
+/**
+ * Runs the command until it is killed in the phase; returns in which phases it was killed, null if it always ended
+ * before.
+ */
+async function killOnce(args: readonly string[], aim: Aim): Promise<string | null> {
   const { folder, run, phase, isNew, reference, random, signal } = aim;
   const mark = join(folder, "mark.json");
   const { entered, ms } = timesOf(phase, reference);
+  const before = join(folder, "before");
+  if (!isNew) cpSync(run, before, { recursive: true, preserveTimestamps: true });
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     // Sooner each time: a run may be faster than that without faults.
     const share = random.nextFloat() / (1 + attempt);
@@ -101,10 +117,10 @@ async function killOnce(args: readonly string[], aim: Aim): Promise<string> {
     const left = takeMark(mark) as { readonly killed: readonly string[] | null } | null;
     if (ended.signal === "SIGKILL") return left?.killed?.join(" and ") ?? "anywhere";
     if (ended.code !== 0) throw new Error(`it failed (${ended.code}): ${ended.stderr}`);
-    if (isNew) rmSync(run, { recursive: true, force: true });
-    else break;
+    rmSync(run, { recursive: true, force: true });
+    if (!isNew) cpSync(before, run, { recursive: true, preserveTimestamps: true });
   }
-  throw new Error(`it could not be killed while ${phase}`);
+  return null;
 }
 
 function timesOf(phase: string, { phases: times }: Reference): PhaseTimes {

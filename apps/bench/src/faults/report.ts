@@ -115,8 +115,8 @@ export function kindTable(results: readonly Result[]): Cells {
 
 /** What did not turn out as it should, in words. */
 export function failureWords({ scenario, outcome }: Result): string | null {
-  const { injected, survived, lost, doubled, repeats, struck, problems, skipped } = outcome;
-  if (skipped !== null || survived === injected) return null;
+  const { injected, survived, lost, doubled, repeats, struck, problems } = outcome;
+  if (survived === injected) return null;
   const what = [
     ...(lost > 0 ? [`${lost} rows lost`] : []),
     ...(doubled > 0 ? [`${doubled} rows doubled`] : []),
@@ -124,6 +124,16 @@ export function failureWords({ scenario, outcome }: Result): string | null {
     ...problems,
   ];
   return `${scenarioWords(scenario)} (${struck || "did not strike"}): ${what.join("; ")}`;
+}
+
+/** What was to be injected, and was not, by reason. */
+export function skippedWords(results: readonly Result[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { outcome } of results) {
+    if (outcome.skipped === null) continue;
+    counts.set(outcome.skipped, (counts.get(outcome.skipped) ?? 0) + 1);
+  }
+  return [...counts].map(([reason, count]) => `${reason}: ${count}`);
 }
 
 export function scenarioWords({ kind, algorithm, devices, resumeOn, seed }: Scenario): string {

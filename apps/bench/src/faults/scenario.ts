@@ -59,7 +59,7 @@ export interface Outcome {
   readonly struck: string;
   /** What was not as it should be. */
   readonly problems: readonly string[];
-  /** Why it can't be tried here; else null. */
+  /** Why it, or the last of its faults, was not injected; else null. */
   readonly skipped: string | null;
 }
 
@@ -72,9 +72,15 @@ export function skippedOutcome(reason: string): Outcome {
 export function outcomeOf(
   injected: number,
   struck: string,
-  { lost, doubled, repeats, problems }: Pick<Outcome, "lost" | "doubled" | "repeats" | "problems">,
+  {
+    lost,
+    doubled,
+    repeats,
+    problems,
+    skipped = null,
+  }: Pick<Outcome, "lost" | "doubled" | "repeats" | "problems"> & Partial<Pick<Outcome, "skipped">>,
 ): Outcome {
   const isWell = problems.length === 0 && lost === 0 && doubled === 0 && repeats !== false;
   const survived = isWell ? injected : injected - 1;
-  return { injected, survived, lost, doubled, repeats, struck, problems, skipped: null };
+  return { injected, survived, lost, doubled, repeats, struck, problems, skipped };
 }
