@@ -136,7 +136,7 @@ type Transfer = (
 export type LoadedOpenCl = { readonly ok: true; readonly cl: OpenClFunctions } | Lack;
 
 /** The environment variable that names another library than the system's. */
-export const libraryVariable = "HETEROSGD_OPENCL_LIBRARY";
+const libraryVariable = "HETEROSGD_OPENCL_LIBRARY";
 
 const systemLibraries: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   darwin: ["/System/Library/Frameworks/OpenCL.framework/OpenCL"],

@@ -73,12 +73,12 @@ describe.skipIf(!support.available)("on OpenCL", compileTime, () => {
     const [array, one] = [kernels.allocate(length), kernels.allocate(length)];
     kernels.write(new Float32Array(length).fill(1), one);
     const targets = Array.from({ length: 20 }, () => new Float32Array(length));
-    const reads = targets.map((target) => {
+    const reads = targets.map(async (target) => {
       kernels.blend(array, [
         { coefficient: 1, source: array },
         { coefficient: 1, source: one },
       ]);
-      return kernels.read(array, target);
+      await kernels.read(array, target);
     });
     await Promise.all(reads);
     for (const [i, target] of targets.entries()) {
