@@ -85,5 +85,10 @@ const deviceFiles = ["/dev/nvidiactl", "/dev/dri", "/dev/kfd", "/dev/dxg"];
 
 function mayHaveGpus(): boolean {
   const { HETEROSGD_CUDA_LIBRARY: cuda, HETEROSGD_OPENCL_LIBRARY: opencl } = process.env;
-  return process.platform !== "linux" || !!cuda || !!opencl || deviceFiles.some((path) => existsSync(path));
+  return (
+    process.platform !== "linux" ||
+    !!cuda ||
+    !!opencl ||
+    deviceFiles.some((path) => existsSync(path))
+  );
 }
