@@ -79,7 +79,7 @@ STAND_IN_EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
     if (found == context.events.end() || of == context.streams.end()) {
       return CUDA_ERROR_INVALID_HANDLE;
     }
-    found->second = {of->second, of->second->end()};
+    found->second = {of->second, of->second->end(), false};
     return CUDA_SUCCESS;
   });
 }
@@ -90,6 +90,21 @@ STAND_IN_EXPORT CUresult cuEventSynchronize(CUevent event) {
     if (found == context.events.end()) return CUDA_ERROR_INVALID_HANDLE;
     if (found->second.stream == nullptr) return CUDA_SUCCESS;
     return context.run(*found->second.stream, found->second.end);
+  });
+}
+
+STAND_IN_EXPORT CUresult cuEventQuery(CUevent event) {
+  return call_in_context("cuEventQuery", [&](Context& context) {
+    const auto found = context.events.find(event);
+    if (found == context.events.end()) return CUDA_ERROR_INVALID_HANDLE;
+    Event& own = found->second;
+    if (own.stream == nullptr) return CUDA_SUCCESS;
+    // Nothing is done beside the caller's thread: who asks once more has waited long enough.
+    if (!own.was_asked && !own.stream->is_done(own.end)) {
+      own.was_asked = true;
+      return CUDA_ERROR_NOT_READY;
+    }
+    return context.run(*own.stream, own.end);
   });
 }
 

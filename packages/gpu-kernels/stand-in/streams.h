@@ -18,6 +18,7 @@ class Stream {
   void add(std::function<CUresult()> operation) { waiting_.push_back(std::move(operation)); }
   /** How many operations were ever added. */
   uint64_t end() const { return done_ + waiting_.size(); }
+  bool is_done(uint64_t end) const { return done_ >= end; }
   /** Does all up to the given one, in order, until one fails. */
   CUresult run(uint64_t end);
 
@@ -30,6 +31,8 @@ class Stream {
 struct Event {
   std::shared_ptr<Stream> stream;
   uint64_t end = 0;
+  /** By cuEventQuery, since it was recorded. */
+  bool was_asked = false;
 };
 
 }  // namespace stand_in

@@ -6,6 +6,7 @@ import { createStatusCheck, type StatusCheck } from "./failures.js";
 import { createLauncher } from "./launcher.js";
 import { EVENT_DISABLE_TIMING, type Address, type CudaFunctions, type Handle } from "./library.js";
 import { ptxImage } from "./ptx.js";
+import { createReader } from "./reader.js";
 import { createStaging } from "./staging.js";
 
 interface Buffer extends GpuBuffer {
@@ -92,7 +93,7 @@ function openDevice(
       current = context;
     };
     enter();
-    const parts = openParts(cuda, koffi, { image, check, taken });
+    const parts = openParts(cuda, koffi, { image, check, enter, taken });
     const driver = driverOver(cuda, { info, enter, check, taken, release, ...parts });
     // Given back first: what follows needs the context.
     taken.push(() => cuda.setContext(context));
@@ -115,10 +116,12 @@ function openParts(
   {
     image,
     check,
+    enter,
     taken,
   }: {
     readonly image: Uint8Array;
     readonly check: StatusCheck;
+    readonly enter: () => void;
     readonly taken: (() => void)[];
   },
 ) {
@@ -134,7 +137,8 @@ function openParts(
   const launcher = createLauncher(cuda, koffi, { module, stream: compute, check });
   taken.push(() => launcher.close());
   const staging = createStaging(cuda, koffi, { stream: copy, check, taken });
-  return { compute, copy, launcher, staging };
+  const reader = createReader(cuda, koffi, { stream: compute, check, enter, taken });
+  return { compute, copy, launcher, reader, staging };
 }
 
 function driverOver(
@@ -148,6 +152,7 @@ function driverOver(
     compute,
     copy,
     launcher,
+    reader,
     staging,
   }: ReturnType<typeof openParts> & {
     readonly info: CudaDevice["info"];
@@ -226,10 +231,7 @@ function driverOver(
     read(source, target) {
       if (target.length === 0) return;
       enter();
-      const { byteLength } = target;
-      const status = cuda.toHost(target, placeOf(source), byteLength, compute);
-      check("cuMemcpyDtoHAsync_v2", status);
-      finish("compute");
+      return reader.read(placeOf(source), target);
     },
 
     createMark() {
@@ -266,6 +268,7 @@ function driverOver(
       enter();
       finish("copy");
       finish("compute");
+      reader.finish();
     },
 
     close: release,

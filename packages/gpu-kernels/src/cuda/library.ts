@@ -43,6 +43,7 @@ export interface CudaFunctions {
   readonly destroyEvent: (event: Handle) => Status;
   readonly recordEvent: (event: Handle, stream: Handle) => Status;
   readonly finishEvent: (event: Handle) => Status;
+  readonly queryEvent: (event: Handle) => Status;
   readonly loadModule: (module: Memory, image: Memory) => Status;
   readonly unloadModule: (module: Handle) => Status;
   readonly moduleFunction: (made: Memory, module: Handle, name: string) => Status;
@@ -92,6 +93,7 @@ export const declarations: Readonly<Record<keyof CudaFunctions, string>> = {
   destroyEvent: "int cuEventDestroy_v2(uint64_t)",
   recordEvent: "int cuEventRecord(uint64_t, uint64_t)",
   finishEvent: "int cuEventSynchronize(uint64_t)",
+  queryEvent: "int cuEventQuery(uint64_t)",
   loadModule: "int cuModuleLoadData(void *, void *)",
   unloadModule: "int cuModuleUnload(uint64_t)",
   moduleFunction: "int cuModuleGetFunction(void *, uint64_t, const char *)",

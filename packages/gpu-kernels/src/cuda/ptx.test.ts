@@ -13,7 +13,7 @@ const hasPtxas = spawnSync("ptxas", ["--version"]).status === 0;
 test("the committed PTX has all kernels, and no others", () => {
   const kernels = kernelNames(fileURLToPath(new URL("kernels", packageRoot)));
   const entries = [...committed.matchAll(/^\.visible \.entry (\w+)\(/gmu)].map(([, name]) => name!);
-  expect(entries.toSorted()).toEqual(kernels.toSorted());
+  expect(new Set(entries)).toEqual(new Set(kernels));
 });
 
 // Another nvcc may translate the same kernels otherwise.
