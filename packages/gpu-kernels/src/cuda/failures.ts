@@ -21,7 +21,7 @@ const harmless: ReadonlySet<Status> = new Set([701, 703, 704, 705, 708, 712, 713
 const lost: ReadonlySet<Status> = new Set([4, 46, 101, 201, 214, 220, 226, 999]);
 
 /** Whether nothing can be done with the device any more, by what it was opened for. */
-export function isLoss(status: Status): boolean {
+function isLoss(status: Status): boolean {
   return lost.has(status) || (status >= 700 && status < 900 && !harmless.has(status));
 }
 

@@ -73,7 +73,7 @@ export interface CudaFunctions {
 export const EVENT_DISABLE_TIMING = 2;
 
 /** `_v2`: their first versions, under the names without, have other parameters. */
-export const declarations: Readonly<Record<keyof CudaFunctions, string>> = {
+const declarations: Readonly<Record<keyof CudaFunctions, string>> = {
   init: "int cuInit(uint32_t)",
   driverVersion: "int cuDriverGetVersion(void *)",
   errorName: "int cuGetErrorName(int, _Out_ const char **)",
