@@ -152,10 +152,13 @@ describe("records that nobody has written", () => {
   test("are checked, or refused by the place that is wrong", fuzzTimeout, () => {
     fc.assert(
       fc.property(fc.nat(places.length - 1), values, (place, value) => {
-        const changed = replacedAt(record, places[place]!, value);
+        // JSON has no −0.
+        const changed: unknown = JSON.parse(
+          JSON.stringify(replacedAt(record, places[place]!, value)),
+        );
         let message = "state.json is as it should be";
         try {
-          const checked = checkRecord(structuredClone(changed));
+          const checked = checkRecord(changed);
           expect(checkRecord(JSON.parse(JSON.stringify(checked)))).toEqual(checked);
         } catch (error) {
           if (!isRefusal(error)) throw error;
