@@ -12,6 +12,16 @@ const file = (name: string, status: string, statuses: readonly string[], message
   })),
 });
 
+it("does not require what can't be installed everywhere, and says so", () => {
+  const name = "PTX is assembled, where there is ptxas";
+  const assertionResults = [{ fullName: name, status: "skipped" }];
+  const testResults = [{ name: "/clone/a.test.ts", status: "passed", assertionResults }];
+  const { tests, skippedTests, note } = readReport({ testResults }, "/clone");
+  expect(tests).toEqual({ passed: 0, failed: 0, skipped: 0 });
+  expect(skippedTests).toEqual([]);
+  expect(note).toBe("0 passed, 0 failed, 0 skipped, 1 not possible on this machine");
+});
+
 it("counts single tests, and names what failed and what was skipped", () => {
   const testResults = [
     file("a.test.ts", "failed", ["passed", "failed", "passed"]),

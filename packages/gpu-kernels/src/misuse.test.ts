@@ -8,6 +8,8 @@ import { openclSupport } from "./opencl/devices.js";
 
 // Of pocl, in GiB: too much is soon found then.
 process.env["POCL_MEMORY_LIMIT"] = "1";
+// In GiB, for pocl: what is refused for want of memory has to be more than there is.
+process.env["POCL_MEMORY_LIMIT"] = "4";
 const support = openclSupport();
 const memory = support.available ? support.devices[0]!.memory : 0;
 const rows = 2;

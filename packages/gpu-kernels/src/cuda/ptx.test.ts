@@ -18,14 +18,14 @@ test("the committed PTX has all kernels, and no others", () => {
 
 // Another nvcc may translate the same kernels otherwise.
 test.skipIf(compiler === undefined || !committed.includes(`tools, ${compiler}`))(
-  "the committed PTX is what nvcc makes of the kernels (node packages/gpu-kernels/scripts/build-ptx.mjs)",
+  "the committed PTX is what node packages/gpu-kernels/scripts/build-ptx.mjs makes, where there is nvcc",
   () => {
     expect(compilePtx() === committed).toBe(true);
   },
 );
 
-describe.skipIf(!hasPtxas)("ptxas", () => {
-  test.each(["sm_75", "sm_80", "sm_86", "sm_89", "sm_90"])("assembles it for %s", (target) => {
+describe.skipIf(!hasPtxas)("the committed PTX, where there is ptxas,", () => {
+  test.each(["sm_75", "sm_80", "sm_86", "sm_89", "sm_90"])("is assembled for %s", (target) => {
     const args = ["-v", `-arch=${target}`, ptxPath, "-o", "/dev/null"];
     const { status, stderr } = spawnSync("ptxas", args, { encoding: "utf8" });
     expect({ status, errors: stderr.match(/error.*/gu) }).toEqual({ status: 0, errors: null });
