@@ -156,27 +156,27 @@ describe.skipIf(skipped.cuda !== "")(`CUDA on a stand-in${skipped.cuda}`, () => 
   const policy = smallPolicy("local", { epochs: 3 });
   afterEach(cleanUp);
 
-  test.each([["a kernel fails", "cuLaunchKernel@300=700", /failed: .*CUDA_ERROR_ILLEGAL_ADDRESS/]])(
-    "a device is opened anew where %s",
-    async (_, fault, reason) => {
-      let isOpen = false;
-      const { result, events } = await recorded({
-        devices,
-        policy,
-        retryDelayMs: 1,
-        onReady() {
-          isOpen = true;
-          control.set("FAIL", fault);
-        },
-      });
-      expect(isOpen).toBe(true);
-      expect(result.reason).toBe("epochs");
-      expect(events.filter(isType("lost"))).toMatchObject([
-        { device: 1, reason: expect.stringMatching(reason), retry: 1 },
-      ]);
-      await expectReplayed({ devices, policy }, events, result.parameters);
-    },
-  );
+  test.each([
+    ["a kernel fails", "cuLaunchKernel@300=700", /failed: .*CUDA_ERROR_ILLEGAL_ADDRESS/],
+    ["the driver refuses a call", "cuLaunchKernel@300=1", /failed: .*CUDA_ERROR_INVALID_VALUE/],
+  ])("a device is opened anew where %s", async (_, fault, reason) => {
+    let isOpen = false;
+    const { result, events } = await recorded({
+      devices,
+      policy,
+      retryDelayMs: 1,
+      onReady() {
+        isOpen = true;
+        control.set("FAIL", fault);
+      },
+    });
+    expect(isOpen).toBe(true);
+    expect(result.reason).toBe("epochs");
+    expect(events.filter(isType("lost"))).toMatchObject([
+      { device: 1, reason: expect.stringMatching(reason), retry: 1 },
+    ]);
+    await expectReplayed({ devices, policy }, events, result.parameters);
+  });
 
   test("the code and name of what the driver said end a run that has no other device", async () => {
     const failed = train(

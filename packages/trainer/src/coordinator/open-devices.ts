@@ -1,7 +1,7 @@
 import { optimizerStateArrays, type ModelShape, type UpdateRule } from "@heterosgd/model";
 import type { DeviceId, ModelName } from "@heterosgd/scheduler";
 import type { BatchLimits, DeviceOpened, ModelMemory } from "../device/api.js";
-import type { KernelsDescription } from "../device/device-kernels.js";
+import { isGpu, type KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { createKernelMemory, kernelsSetup } from "../device/kernel-memory.js";
 import { startDevice, type SupervisedDevice } from "../device/supervisor.js";
@@ -85,7 +85,8 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
   const memory = createKernelMemory(chosen);
   // Whatever has been started must be ended.
   const started: SupervisedDevice[] = [];
-  const beingOpened = new Set<SupervisedDevice>();
+  /** Those that may be ended while they are being opened: nobody but their process gave them memory. */
+  const mayBeEnded = new Set<SupervisedDevice>();
 
   function start(id: DeviceId, spec: DeviceSpec): SupervisedDevice {
     const device = startDevice(deviceName(id, spec), workerUrl);
@@ -139,7 +140,7 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
       kernels: opened.map(({ kernels }) => kernels),
       async add(id, spec, kernels, most, added, spare) {
         const device = start(id, spec);
-        beingOpened.add(device);
+        if (!isGpu(kernels)) mayBeEnded.add(device);
         try {
           const its = await open(device, id, spec, kernels, most, added, spare);
           return { device, kernels: its.kernels, models: openedModels(added, id, its) };
@@ -147,7 +148,7 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
           await device.terminate();
           throw error;
         } finally {
-          beingOpened.delete(device);
+          mayBeEnded.delete(device);
         }
       },
       async refresh(changed) {
@@ -160,7 +161,7 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
       close: async () =>
         void (await Promise.allSettled(
           started.map((device) =>
-            beingOpened.has(device) ? device.terminate() : device.close(CLOSE_TIMEOUT_MS),
+            mayBeEnded.has(device) ? device.terminate() : device.close(CLOSE_TIMEOUT_MS),
           ),
         )),
     };
