@@ -35,7 +35,7 @@ export function findCudaDevices(library?: string): FoundDevices {
   const loaded = loadCuda(library);
   if (!loaded.ok) return loaded;
   try {
-    return devicesOf(loaded.cuda);
+    return devicesOf(loaded.functions);
   } catch (error) {
     return { ok: false, reason: `CUDA fails: ${messageOf(error)}`, remedy: driverRemedy };
   }

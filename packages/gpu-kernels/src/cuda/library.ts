@@ -1,7 +1,6 @@
 /** The functions of CUDA's driver that are used, in whichever library has them. */
+import { libraryLoader } from "../driver-library.js";
 import type { ForeignFunction } from "../koffi.js";
-import { loadKoffi } from "../koffi.js";
-import { messageOf, type Lack } from "../lack.js";
 
 /** What a context, stream, event, module or function is known by. */
 export type Handle = bigint;
@@ -110,45 +109,18 @@ const declarations: Readonly<Record<keyof CudaFunctions, string>> = {
     "uint32_t, uint64_t, void *, void *)",
 };
 
-export type LoadedCuda = { readonly ok: true; readonly cuda: CudaFunctions } | Lack;
-
 /** The environment variable that names another library than the system's. */
 export const libraryVariable = "HETEROSGD_CUDA_LIBRARY";
 
 export const driverRemedy = "install NVIDIA's driver for the graphics card";
 
-const loaded = new Map<string, LoadedCuda>();
-
 /** Loads the library, once a thread. */
-export function loadCuda(library?: string): LoadedCuda {
-  const named = library ?? (process.env[libraryVariable] || undefined);
-  const key = named ?? "";
-  const known = loaded.get(key);
-  if (known !== undefined) return known;
-  const made = load(named);
-  loaded.set(key, made);
-  return made;
-}
-
-function load(named: string | undefined): LoadedCuda {
-  const found = loadKoffi();
-  if (!found.ok) return found;
-  const own = process.platform === "win32" ? ["nvcuda.dll"] : ["libcuda.so.1", "libcuda.so"];
-  const names = named === undefined ? own : [named];
-  const failures: string[] = [];
-  for (const name of names) {
-    try {
-      return { ok: true, cuda: functionsOf(found.koffi.load(name)) };
-    } catch (error) {
-      failures.push(messageOf(error));
-    }
-  }
-  return {
-    ok: false,
-    reason: `${names.join(" and ")} can't be loaded: ${failures[0]!}`,
-    remedy: named === undefined ? driverRemedy : `name another library in ${libraryVariable}`,
-  };
-}
+export const loadCuda = libraryLoader({
+  names: process.platform === "win32" ? ["nvcuda.dll"] : ["libcuda.so.1", "libcuda.so"],
+  variable: libraryVariable,
+  remedy: driverRemedy,
+  functionsOf,
+});
 
 function functionsOf(library: { func(definition: string): ForeignFunction }): CudaFunctions {
   const functions = Object.entries(declarations).map(([name, declaration]) => [

@@ -52,7 +52,7 @@ export function openclSupport({ library }: { readonly library?: string } = {}): 
 export function findOpenClDevices(library?: string): FoundDevices {
   const loaded = loadOpenCl(library);
   if (!loaded.ok) return loaded;
-  const { cl } = loaded;
+  const { functions: cl } = loaded;
   try {
     const devices: OpenClDevice[] = [];
     const unfit: string[] = [];

@@ -1,7 +1,6 @@
 /** The functions of OpenCL 1.2 that are used, in whichever library has them. */
+import { libraryLoader } from "../driver-library.js";
 import type { ForeignFunction } from "../koffi.js";
-import { loadKoffi } from "../koffi.js";
-import { messageOf, type Lack } from "../lack.js";
 
 /** What a platform, device, context, queue, buffer, program, kernel or event is known by. */
 export type Handle = bigint;
@@ -133,8 +132,6 @@ type Transfer = (
   event: Memory,
 ) => Status;
 
-export type LoadedOpenCl = { readonly ok: true; readonly cl: OpenClFunctions } | Lack;
-
 /** The environment variable that names another library than the system's. */
 const libraryVariable = "HETEROSGD_OPENCL_LIBRARY";
 
@@ -149,40 +146,13 @@ export const driverRemedy =
       "`apt-get install ocl-icd-libopencl1 pocl-opencl-icd`"
     : "install the driver of the graphics card with its OpenCL part";
 
-const loaded = new Map<string, LoadedOpenCl>();
-
 /** Loads the library, once a thread. */
-export function loadOpenCl(library?: string): LoadedOpenCl {
-  const named = library ?? (process.env[libraryVariable] || undefined);
-  const key = named ?? "";
-  const known = loaded.get(key);
-  if (known !== undefined) return known;
-  const made = load(named);
-  loaded.set(key, made);
-  return made;
-}
-
-function load(named: string | undefined): LoadedOpenCl {
-  const found = loadKoffi();
-  if (!found.ok) return found;
-  const names =
-    named === undefined
-      ? (systemLibraries[process.platform] ?? ["libOpenCL.so.1", "libOpenCL.so"])
-      : [named];
-  const failures: string[] = [];
-  for (const name of names) {
-    try {
-      return { ok: true, cl: functionsOf(found.koffi.load(name)) };
-    } catch (error) {
-      failures.push(messageOf(error));
-    }
-  }
-  return {
-    ok: false,
-    reason: `${names.join(" and ")} can't be loaded: ${failures[0]!}`,
-    remedy: named === undefined ? driverRemedy : `name another library in ${libraryVariable}`,
-  };
-}
+export const loadOpenCl = libraryLoader({
+  names: systemLibraries[process.platform] ?? ["libOpenCL.so.1", "libOpenCL.so"],
+  variable: libraryVariable,
+  remedy: driverRemedy,
+  functionsOf,
+});
 
 function functionsOf(library: { func(definition: string): ForeignFunction }): OpenClFunctions {
   const call = (name: string, result: string, parameters: string): ForeignFunction =>
