@@ -1,78 +1,24 @@
 /** Checks of arguments that both kinds of kernels make, and the errors about them. */
+import { createKernelChecks } from "@heterosgd/model";
 import { CpuKernelsError, type CpuKernelsErrorCode } from "./errors.js";
 
 export function fail(code: CpuKernelsErrorCode, operation: string, message: string): never {
   throw new CpuKernelsError(code, `${operation}: ${message}`);
 }
 
-/** A whole number of at least `least`. */
-export function whole(
-  operation: string,
-  name: string,
-  value: number,
-  least: number,
-  most = Number.MAX_SAFE_INTEGER,
-): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  const range =
-    most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-  fail(
-    "KERNEL_ARGUMENT",
-    operation,
-    `${name} is ${String(value)}, expected a whole number ${range}`,
-  );
-}
-
-/** A number that is finite in float32. */
-export function finite(operation: string, name: string, value: number): number {
-  if (typeof value === "number" && Number.isFinite(Math.fround(value))) return value;
-  fail(
-    "KERNEL_ARGUMENT",
-    operation,
-    `${name} is ${String(value)}, expected a number that is finite in float32`,
-  );
-}
-
-/** An array in ordinary memory of at least `least` elements. */
-export function hostArray<T extends Float32Array | Uint32Array>(
-  operation: string,
-  name: string,
-  array: T,
-  type: new (length: number) => T,
-  least: number,
-): void {
-  if (!(array instanceof type)) {
-    fail("KERNEL_ARRAY", operation, `${name} is ${nameOf(array)}, expected a ${type.name}`);
-  }
-  if (array.length < least) {
-    fail(
-      "KERNEL_ARRAY",
-      operation,
-      `${name} has ${array.length} elements, expected at least ${least}`,
-    );
-  }
-}
-
-function nameOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return String(value);
-  const prototype = Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null;
-  return prototype?.constructor?.name ?? "an object";
-}
-
-/** An object, or a list. */
-export function requireObject(operation: string, name: string, value: unknown): void {
-  if (typeof value === "object" && value !== null) return;
-  fail("KERNEL_ARGUMENT", operation, `${name} is ${String(value)}, expected an object`);
-}
-
-/** Options that exist. */
-export function checkOptions(operation: string, options: object, names: readonly string[]): void {
-  requireObject(operation, "options", options);
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  const message = `there is no option ${unknown}, expected some of ${names.join(", ")}`;
-  fail("KERNEL_ARGUMENT", operation, message);
-}
+export const {
+  whole,
+  finite,
+  hostArray,
+  requireObject,
+  checkOptions,
+  numberOf,
+  stateEntries,
+  ruleNumbers,
+  batchArrays,
+  batchOffsets,
+  batchEntries,
+} = createKernelChecks(fail);
 
 /** `bytes` for people. */
 export const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;

@@ -1,5 +1,6 @@
 export * from "./errors.js";
 export type * from "./kernels/contract.js";
+export * from "./kernels/kernel-checks.js";
 export type { FloatArray } from "./kernels/plain/arrays.js";
 export { plainKernelsBytes } from "./kernels/plain/memory.js";
 export * from "./kernels/plain/plain-kernels.js";

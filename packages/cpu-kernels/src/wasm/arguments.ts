@@ -3,7 +3,16 @@
  * not pass these functions.
  */
 import type { Activation, GradientTarget, Layer, LayerArrays, Loss } from "@heterosgd/model";
-import { fail, finite, hostArray, requireObject, whole } from "../checks.js";
+import {
+  fail,
+  finite,
+  hostArray,
+  numberOf,
+  requireObject,
+  ruleNumbers,
+  stateEntries,
+  whole,
+} from "../checks.js";
 import { createLocator } from "./memory.js";
 import type { WasmFunctions } from "./module.js";
 
@@ -31,18 +40,6 @@ export interface ArgumentReader {
     target: GradientTarget | null,
     layer: Pick<LayerPlace, "inputs" | "outputs">,
   ) => number;
-}
-
-function numberOf<K extends string>(
-  operation: string,
-  name: string,
-  numbers: Readonly<Record<K, number>>,
-  value: K,
-): number {
-  const number = Object.hasOwn(numbers, value) ? numbers[value] : undefined;
-  if (number !== undefined) return number;
-  const expected = Object.keys(numbers).join(", ");
-  fail("KERNEL_ARGUMENT", operation, `${name} is ${value as string}, expected one of ${expected}`);
 }
 
 export const activationNumber = (operation: string, activation: Activation): number =>
@@ -123,15 +120,8 @@ export function createArgumentReader(
         { adagrad: gradientNumbers.adagrad, adam: gradientNumbers.adam },
         rule.name,
       );
-      const needed = rule.name === "adam" ? 2 : 1;
-      if (state.length < needed) {
-        fail(
-          "KERNEL_ARGUMENT",
-          operation,
-          `gradient.state has ${state.length} entries, ${rule.name} needs ${needed}`,
-        );
-      }
-      setRule(operation, gradient);
+      const needed = stateEntries(operation, gradient);
+      wasm.setRule(...ruleNumbers(operation, gradient));
       const first = parts(operation, "gradient.state[0]", state[0]!, layer);
       const second =
         needed === 1
@@ -142,36 +132,4 @@ export function createArgumentReader(
       return name;
     },
   };
-
-  function setRule(operation: string, gradient: GradientTarget & { readonly kind: "rule" }): void {
-    const { rule } = gradient;
-    const rate = finite(operation, "gradient.learningRate", gradient.learningRate);
-    const epsilon = finite(operation, "gradient.rule.epsilon", rule.epsilon);
-    if (!(Math.fround(epsilon) > 0)) {
-      const expected = "expected it to be above 0 in float32";
-      fail("KERNEL_ARGUMENT", operation, `gradient.rule.epsilon is ${epsilon}, ${expected}`);
-    }
-    if (rule.name === "adagrad") {
-      wasm.setRule(rate, epsilon, 0, 0, 0, 0, 0);
-      return;
-    }
-    const { beta1, beta2 } = rule;
-    const step = whole(operation, "gradient.step", gradient.step, 1);
-    if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1)) {
-      fail(
-        "KERNEL_ARGUMENT",
-        operation,
-        `gradient.rule has beta1 ${beta1} and beta2 ${beta2}, expected both from 0 to below 1`,
-      );
-    }
-    wasm.setRule(
-      rate / (1 - beta1 ** step),
-      epsilon,
-      beta1,
-      1 - beta1,
-      beta2,
-      1 - beta2,
-      1 / (1 - beta2 ** step),
-    );
-  }
 }

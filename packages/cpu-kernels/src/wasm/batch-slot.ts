@@ -1,5 +1,5 @@
 import type { Batch } from "@heterosgd/model";
-import { fail, hostArray, requireObject, whole } from "../checks.js";
+import { batchArrays, batchEntries, batchOffsets } from "../checks.js";
 import type { WasmFunctions } from "./module.js";
 import type { Scratch } from "./scratch.js";
 import { counterBytes, indicesAhead } from "./sizes.js";
@@ -124,7 +124,7 @@ export function createBatchSlot(
 
     fill(source) {
       filled = undefined;
-      const rows = checkArrays(source);
+      const rows = batchArrays(source, 2 ** 32 - 2);
       const covered = Math.min(source.indices.length, source.values.length);
       const larger = {
         rows: Math.max(capacity.rows, source.offsets.length - 1),
@@ -139,21 +139,21 @@ export function createBatchSlot(
       const labelOffsets = own.labelOffsets.array();
       offsets.set(source.offsets.subarray(0, rows + 1));
       labelOffsets.set(source.labelOffsets.subarray(0, rows + 1));
-      const nonZeros = checkOffsets("offsets", offsets, rows, "indices and values", covered);
-      const labelCount = checkOffsets(
+      const nonZeros = batchOffsets("offsets", offsets, rows, covered, "indices and values");
+      const labelCount = batchOffsets(
         "labelOffsets",
         labelOffsets,
         rows,
-        "labels",
         source.labels.length,
+        "labels",
       );
 
       const indices = own.indices.array();
       indices.set(source.indices.subarray(0, nonZeros));
       own.values.array().set(source.values.subarray(0, nonZeros));
       own.labels.array().set(source.labels.subarray(0, labelCount));
-      place.features = checkAscending("indices", indices, offsets, rows);
-      place.classes = checkAscending("labels", own.labels.array(), labelOffsets, rows);
+      place.features = batchEntries("indices", indices, offsets, rows);
+      place.classes = batchEntries("labels", own.labels.array(), labelOffsets, rows);
       const last = nonZeros === 0 ? 0 : indices[nonZeros - 1]!;
       indices.fill(last, nonZeros, nonZeros + indicesAhead);
 
@@ -197,66 +197,4 @@ function createView<T extends Uint32Array | Float32Array>(
     },
     array: () => array,
   };
-}
-
-function checkArrays(batch: Batch): number {
-  requireObject("upload", "batch", batch);
-  const rows = whole("upload", "rows", batch.rows, 1, 2 ** 32 - 2);
-  hostArray("upload", "offsets", batch.offsets, Uint32Array, rows + 1);
-  hostArray("upload", "indices", batch.indices, Uint32Array, 0);
-  hostArray("upload", "values", batch.values, Float32Array, 0);
-  hostArray("upload", "labelOffsets", batch.labelOffsets, Uint32Array, rows + 1);
-  hostArray("upload", "labels", batch.labels, Uint32Array, 0);
-  return rows;
-}
-
-/** Returns how many elements the rows cover. */
-function checkOffsets(
-  name: string,
-  offsets: Uint32Array,
-  rows: number,
-  covered: string,
-  available: number,
-): number {
-  if (offsets[0] !== 0) {
-    fail("KERNEL_BATCH", "upload", `${name} start at ${offsets[0]}, expected 0`);
-  }
-  for (let row = 0; row < rows; row++) {
-    if (offsets[row + 1]! >= offsets[row]!) continue;
-    const fall = `fall from ${offsets[row]} to ${offsets[row + 1]} at row ${row}`;
-    fail("KERNEL_BATCH", "upload", `${name} ${fall}, expected them to ascend`);
-  }
-  const end = offsets[rows]!;
-  if (end > available) {
-    const beyond = `beyond the ${available} elements of ${covered}`;
-    fail("KERNEL_BATCH", "upload", `${name} end at ${end}, ${beyond}`);
-  }
-  return end;
-}
-
-/** Returns one more than the largest entry, 0 if there is none. */
-function checkAscending(
-  name: string,
-  entries: Uint32Array,
-  offsets: Uint32Array,
-  rows: number,
-): number {
-  let bound = 0;
-  for (let row = 0; row < rows; row++) {
-    const end = offsets[row + 1]!;
-    let before = -1;
-    for (let i = offsets[row]!; i < end; i++) {
-      const entry = entries[i]!;
-      if (entry <= before) {
-        fail(
-          "KERNEL_BATCH",
-          "upload",
-          `${name} of row ${row} are not strictly ascending: ${before} comes before ${entry}`,
-        );
-      }
-      before = entry;
-    }
-    if (before >= bound) bound = before + 1;
-  }
-  return bound;
 }

@@ -1,5 +1,5 @@
-import type { DeviceArray, Layer, LayerArrays } from "@heterosgd/model";
-import { fail, nameOf, requireObject, whole } from "../checks.js";
+import { kindOf, type DeviceArray, type Layer, type LayerArrays } from "@heterosgd/model";
+import { fail, requireObject, whole } from "../checks.js";
 import type { GpuBuffer, GpuDriver, GpuPointer } from "../driver.js";
 import { tooLargeForOne } from "../errors.js";
 
@@ -58,7 +58,7 @@ export function createArrays(driver: GpuDriver): Arrays {
     fail(
       "KERNEL_ARRAY",
       operation,
-      `${name} is ${nameOf(array)}, expected an array that allocate or view of these kernels gave`,
+      `${name} is ${kindOf(array)}, expected an array that allocate or view of these kernels gave`,
     );
   }
 

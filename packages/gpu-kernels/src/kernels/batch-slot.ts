@@ -1,5 +1,5 @@
 import type { Batch } from "@heterosgd/model";
-import { fail, hostArray, requireObject, whole } from "../checks.js";
+import { batchArrays, batchEntries, batchOffsets, fail, whole } from "../checks.js";
 import type { GpuDriver, GpuPointer } from "../driver.js";
 import { beyond } from "./launch.js";
 import { createSortRoom } from "./non-zeros-by-feature.js";
@@ -128,7 +128,7 @@ function createSlot(driver: GpuDriver, scratch: Scratch, capacity: Capacity) {
     fill(source: Batch): GpuBatch {
       token = undefined;
       filled = undefined;
-      const rows = checkArrays(source);
+      const rows = batchArrays(source, 2 ** 31 - 1);
       const covered = Math.min(source.indices.length, source.values.length);
       const larger = {
         rows: Math.max(capacity.rows, source.offsets.length - 1, source.labelOffsets.length - 1),
@@ -144,17 +144,17 @@ function createSlot(driver: GpuDriver, scratch: Scratch, capacity: Capacity) {
       words.set(source.labelOffsets.subarray(0, rows + 1), rows + 1);
       const offsets = words.subarray(0, rows + 1);
       const labelOffsets = words.subarray(rows + 1, 2 * rows + 2);
-      const nonZeros = checkOffsets("offsets", offsets, rows, covered, "indices and values");
+      const nonZeros = batchOffsets("offsets", offsets, rows, covered, "indices and values");
       const available = source.labels.length;
-      const labelCount = checkOffsets("labelOffsets", labelOffsets, rows, available, "labels");
+      const labelCount = batchOffsets("labelOffsets", labelOffsets, rows, available, "labels");
       const at = slotOffsets(rows, nonZeros, labelCount);
       words.set(source.labels.subarray(0, labelCount), at.labels);
       words.set(source.indices.subarray(0, nonZeros), at.indices);
       floats.set(source.values.subarray(0, nonZeros), at.values);
       const indices = words.subarray(at.indices, at.indices + nonZeros);
       const labels = words.subarray(at.labels, at.labels + labelCount);
-      const features = checkAscending("indices", indices, offsets, rows);
-      const classes = checkAscending("labels", labels, labelOffsets, rows);
+      const features = batchEntries("indices", indices, offsets, rows);
+      const classes = batchEntries("labels", labels, labelOffsets, rows);
       for (let row = 0; row < rows; row++) {
         words.fill(row, at.labelRows + labelOffsets[row]!, at.labelRows + labelOffsets[row + 1]!);
       }
@@ -236,66 +236,4 @@ interface Filled {
   readonly at: ReturnType<typeof slotOffsets>;
   /** Different features, once they are sorted. */
   count: number | undefined;
-}
-
-function checkArrays(batch: Batch): number {
-  requireObject("upload", "batch", batch);
-  const rows = whole("upload", "rows", batch.rows, 1, 2 ** 31 - 1);
-  hostArray("upload", "offsets", batch.offsets, Uint32Array, rows + 1);
-  hostArray("upload", "indices", batch.indices, Uint32Array, 0);
-  hostArray("upload", "values", batch.values, Float32Array, 0);
-  hostArray("upload", "labelOffsets", batch.labelOffsets, Uint32Array, rows + 1);
-  hostArray("upload", "labels", batch.labels, Uint32Array, 0);
-  return rows;
-}
-
-/** Returns how many elements the rows cover. */
-function checkOffsets(
-  name: string,
-  offsets: Uint32Array,
-  rows: number,
-  available: number,
-  covered: string,
-): number {
-  if (offsets[0] !== 0) {
-    fail("KERNEL_BATCH", "upload", `${name} start at ${offsets[0]}, expected 0`);
-  }
-  for (let row = 0; row < rows; row++) {
-    if (offsets[row + 1]! >= offsets[row]!) continue;
-    const fall = `fall from ${offsets[row]} to ${offsets[row + 1]} at row ${row}`;
-    fail("KERNEL_BATCH", "upload", `${name} ${fall}, expected them to ascend`);
-  }
-  const end = offsets[rows]!;
-  if (end > available) {
-    const beyondEnd = `beyond the ${available} elements of ${covered}`;
-    fail("KERNEL_BATCH", "upload", `${name} end at ${end}, ${beyondEnd}`);
-  }
-  return end;
-}
-
-/** Returns one more than the largest entry, 0 if there is none. */
-function checkAscending(
-  name: string,
-  entries: Uint32Array,
-  offsets: Uint32Array,
-  rows: number,
-): number {
-  let bound = 0;
-  for (let row = 0; row < rows; row++) {
-    const end = offsets[row + 1]!;
-    let before = -1;
-    for (let i = offsets[row]!; i < end; i++) {
-      const entry = entries[i]!;
-      if (entry <= before) {
-        fail(
-          "KERNEL_BATCH",
-          "upload",
-          `${name} of row ${row} are not strictly ascending: ${before} comes before ${entry}`,
-        );
-      }
-      before = entry;
-    }
-    if (before >= bound) bound = before + 1;
-  }
-  return bound;
 }
