@@ -1,0 +1,8 @@
+import { defineConfig } from "tsup";
+import { base } from "../../tsup.base.js";
+
+export default defineConfig({
+  ...base,
+  entry: ["src/index.ts"],
+  platform: "node",
+});
