@@ -2,8 +2,23 @@ export { cudaSupport } from "./cuda/devices.js";
 export type { GpuDevice, GpuSupport } from "./driver.js";
 export { GpuKernelsError, type GpuKernelsErrorCode } from "./errors.js";
 export { createGpuKernels, type GpuKernelsOptions } from "./gpu-kernels.js";
-export { gpuKernelsBytes } from "./memory.js";
+export { gpuKernelsBytes, gpuKernelsHostBytes } from "./memory.js";
 export type { GpuArray } from "./kernels/arrays.js";
 export type { GpuBatch } from "./kernels/batch-slot.js";
 export type { GpuKernels } from "./kernels/kernels.js";
 export { openclSupport } from "./opencl/devices.js";
+export type {
+  GpujsArray,
+  GpujsBatch,
+  GpujsBytesFunction,
+  GpujsDevice,
+  GpujsKernels,
+  GpujsLack,
+  GpujsLimits,
+  GpujsMode,
+  GpujsNodeMode,
+  GpujsSupport,
+  GpujsSupportFunction,
+  OpenGpujsFunction,
+  OpenGpujsOptions,
+} from "./gpujs/api.js";
