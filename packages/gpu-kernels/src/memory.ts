@@ -1,6 +1,7 @@
 import type { ParameterLayout, UpdateRule } from "@heterosgd/model";
 import { whole } from "./checks.js";
 import type { GpuKernelsOptions } from "./gpu-kernels.js";
+import { sortWords } from "./kernels/non-zeros-by-feature.js";
 import {
   blocksOf,
   defaultBlockBytes,
@@ -52,6 +53,25 @@ export function gpuKernelsBytes(
   const perRow = 2 * maxRows + Math.max(1, maxLabels);
   const ranking = 2 * rows * blocks.allSlices * k + 2 * rows * k + rows;
   return 4 * (slots + scores + sums + perRow + ranking + partsWords(layout, maxRows, blocks));
+}
+
+/**
+ * Bytes of the process's memory that such kernels come to keep: copies of two batches and room to sort one.
+ * What the driver takes for itself, and what they take of any driver (5 MiB), is not counted.
+ *
+ * @throws GpuKernelsError KERNEL_ARGUMENT
+ */
+export function gpuKernelsHostBytes(limits: {
+  readonly maxRows: number;
+  readonly maxNonZeros: number;
+  readonly maxLabels: number;
+}): number {
+  const operation = "gpuKernelsHostBytes";
+  const { maxRows, maxNonZeros, maxLabels } = limits;
+  whole(operation, "maxRows", maxRows, 1);
+  whole(operation, "maxNonZeros", maxNonZeros, 0);
+  whole(operation, "maxLabels", maxLabels, 0);
+  return 4 * (2 * slotWords(maxRows, maxNonZeros, maxLabels) + sortWords(maxNonZeros));
 }
 
 /** Words of the products that are made in parts. */

@@ -117,3 +117,52 @@ test("evaluates the model as it is at each evaluation's beginning", async () => 
   expect([await hits(2, 0), await hits(2, 25)]).not.toEqual(before);
   expect(writes).toBe(2);
 });
+
+test("uploads the rows of the next step while one is computed, in one call and over several", async () => {
+  const kernels = createOpaqueKernels(createPlainKernels());
+  const log: string[] = [];
+  const host = hostOver({
+    ...kernels,
+    upload(batch, slot) {
+      log.push(`upload ${batch.rows} to ${slot}`);
+      return kernels.upload(batch, slot);
+    },
+    async read(source, target) {
+      log.push("begin");
+      await kernels.read(source, target);
+      log.push("end");
+    },
+  });
+  const { models } = await host.open(setup);
+  await host.attach({ models, own: [0] });
+  await host.addPermutation(Uint32Array.from({ length: 50 }, (_, row) => row));
+  const step = (start: number, count: number, microBatchRows: number | null = null) => ({
+    rows: [{ permutation: 0, start, count }],
+    learningRate: 1,
+    model: 0,
+    microBatchRows,
+  });
+  await Promise.all([
+    host.steps([step(0, 3), step(3, 4)]),
+    host.step(step(7, 10, 5)),
+    host.pull(0),
+  ]);
+  const expected = [
+    "upload 3 to 0",
+    "begin",
+    "upload 4 to 1",
+    "end",
+    "begin",
+    "upload 5 to 0",
+    "end",
+  ];
+  expect(log).toEqual([...expected, "begin", "upload 5 to 1", "end", "begin", "end"]);
+
+  // Rows of a permutation that is not known yet are left until it is.
+  log.length = 0;
+  const later = { ...step(0, 6), rows: [{ permutation: 1, start: 0, count: 6 }] };
+  const first = host.step(step(0, 2));
+  const added = host.addPermutation(Uint32Array.from({ length: 50 }, (_, row) => 49 - row));
+  await Promise.all([first, added, host.step(later)]);
+  expect(log).toEqual(["upload 2 to 1", "begin", "end", "upload 6 to 1", "begin", "end"]);
+});

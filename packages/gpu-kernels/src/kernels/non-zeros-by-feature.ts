@@ -23,6 +23,9 @@ export interface NonZerosByFeature {
 const digitBits = 11;
 const digits = 2 ** digitBits;
 
+/** Words that a room for so many non-zeros takes. */
+export const sortWords = (nonZeros: number): number => digits + 3 * nonZeros;
+
 /** A stable radix sort of the non-zeros. `sort` returns the number of different features. */
 export function createSortRoom(): SortRoom {
   const starts = new Uint32Array(digits);

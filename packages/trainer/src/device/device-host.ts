@@ -14,17 +14,32 @@ import type {
 } from "./api.js";
 import { openDevice, type OpenDevice } from "./open-device.js";
 import { load, store, type OwnModel } from "./own-model.js";
-import { countRows, evaluateRows, trainMicroBatches, trainRows } from "./row-work.js";
+import type { BatchSource } from "./batch-feed.js";
+import {
+  countRows,
+  evaluateRows,
+  microBatchesRows,
+  trainingRows,
+  trainMicroBatches,
+  trainRows,
+  type Trained,
+  type TrainingWork,
+} from "./row-work.js";
 import { createStopwatch, type Activity } from "./stopwatch.js";
 
 export interface DeviceHostOptions {
   /** Makes the kernels named in the set-up. */
-  readonly createKernels: (setup: DeviceSetup) => Kernels<DeviceArray, unknown>;
+  readonly createKernels: (
+    setup: DeviceSetup,
+  ) => Kernels<DeviceArray, unknown> | Promise<Kernels<DeviceArray, unknown>>;
   /** Seconds from any origin. */
   readonly now: () => number;
   /** Idles for some seconds; how a handicap slows the device down. */
   readonly idle: (seconds: number) => void;
 }
+
+/** Of a step, or of what accumulates a gradient. */
+type TrainingCall = Pick<StepCall, "rows"> & Partial<Pick<StepCall, "microBatchRows">>;
 
 export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
   let device: OpenDevice | null = null;
@@ -32,6 +47,8 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
   let ownSlots: readonly number[] = [];
   let stopwatch = createStopwatch(options.now);
   const permutations: Uint32Array[] = [];
+  /** The rows of what was asked for and has not begun yet; null while they can't be told. */
+  const upcoming: (() => BatchSource | null)[] = [];
   /** Which evaluation's model is on the device, where it needs a copy. */
   let evaluation: number | null = null;
   // Kernels may be asynchronous: without this chain a second call would start inside the first.
@@ -114,12 +131,38 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
     return result;
   }
 
+  function hasMicroBatches({ setup, network }: OpenDevice): boolean {
+    return setup.rule === null && network.trainMicroBatches !== undefined;
+  }
+
+  /** A call's rows, the same object whenever they are asked for. */
+  function rowsOf({ rows, microBatchRows = null }: TrainingCall): () => BatchSource | null {
+    let source: BatchSource | null = null;
+    const make = (): BatchSource | null => {
+      const own = opened();
+      if (rows.some(({ permutation }) => permutations[permutation] === undefined)) return null;
+      if (microBatchRows === null) return trainingRows(own, permutations, rows, countRows(rows));
+      const inOneCall = hasMicroBatches(own);
+      const batchRows = inOneCall ? microBatchesRows(own, microBatchRows) : microBatchRows;
+      return trainingRows(own, permutations, rows, batchRows);
+    };
+    return () => (source ??= make());
+  }
+
   async function training(
-    work: () => Promise<{ nonZeros: number; loss: number }>,
+    call: TrainingCall,
+    train: (work: TrainingWork) => Promise<Trained>,
   ): Promise<StepReply> {
+    const rows = rowsOf(call);
+    upcoming.push(rows);
     return inTurn(async () => {
+      upcoming.shift();
       stopwatch.begin();
-      const { nonZeros, loss } = await handicapped(work);
+      const { nonZeros, loss } = await handicapped(async () => {
+        const source = rows();
+        if (source === null) throw new RangeError("the rows are of no permutation that is known");
+        return train({ source, following: () => upcoming[0]?.() ?? null });
+      });
       const seconds = stopwatch.end("training");
       return { nonZeros, seconds, loss, usage: stopwatch.usage() };
     });
@@ -139,24 +182,24 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
       : { kind: "rule", target, scale: 1 / rows, rule, learningRate, step, state };
   }
 
-  async function train({ rows, microBatchRows, learningRate, model: slot }: StepCall) {
-    const own = opened();
-    const model = forKernels(slot);
-    const { parameters } = model;
-    const inOneCall = own.setup.rule === null && own.network.trainMicroBatches !== undefined;
-    if (microBatchRows !== null && inOneCall) {
-      Atomics.add(model.memory.updates, 0, Math.ceil(countRows(rows) / microBatchRows));
-      return trainMicroBatches(own, permutations, rows, microBatchRows, parameters, learningRate);
-    }
-    return trainRows(own, permutations, rows, microBatchRows, parameters, (count) =>
-      update(model, count, learningRate),
-    );
+  function step(call: StepCall): Promise<StepReply> {
+    const { microBatchRows, learningRate, model: slot } = call;
+    return training(call, async (work) => {
+      const own = opened();
+      const model = forKernels(slot);
+      const { parameters } = model;
+      if (microBatchRows !== null && hasMicroBatches(own)) {
+        Atomics.add(model.memory.updates, 0, Math.ceil(work.source.rows / microBatchRows));
+        return trainMicroBatches(own, work, microBatchRows, parameters, learningRate);
+      }
+      return trainRows(own, work, parameters, (count) => update(model, count, learningRate));
+    });
   }
 
   return {
     open: (setup) =>
       inTurn(async () => {
-        const kernels = options.createKernels(setup);
+        const kernels = await options.createKernels(setup);
         try {
           device = openDevice(setup, kernels);
         } catch (error) {
@@ -177,16 +220,16 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
 
     addPermutation: (permutation) => inTurn(() => void permutations.push(permutation)),
 
-    step: (call) => training(() => train(call)),
+    step,
 
     // All join the queue at once: no later call comes between them.
-    steps: (calls) => Promise.all(calls.map((call) => training(() => train(call)))),
+    steps: (calls) => Promise.all(calls.map(step)),
 
-    accumulate: ({ rows, model, into: slot, reset }) =>
-      training(() => {
-        const into = forKernels(slot);
-        if (reset) clear(into);
-        return trainRows(opened(), permutations, rows, null, forKernels(model).parameters, () => {
+    accumulate: (call) =>
+      training(call, async (work) => {
+        const into = forKernels(call.into);
+        if (call.reset) clear(into);
+        return trainRows(opened(), work, forKernels(call.model).parameters, () => {
           Atomics.add(into.memory.updates, 0, 1);
           return { kind: "add", target: into.parameters, scale: 1 };
         });

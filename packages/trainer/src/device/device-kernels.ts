@@ -6,7 +6,7 @@ import {
   wasmKernelsBytes,
   type InstructionSet,
 } from "@heterosgd/cpu-kernels";
-import { createGpuKernels, gpuKernelsBytes } from "@heterosgd/gpu-kernels";
+import { createGpuKernels, gpuKernelsBytes, gpuKernelsHostBytes } from "@heterosgd/gpu-kernels";
 import {
   createPlainKernels,
   plainKernelsBytes,
@@ -107,4 +107,11 @@ export function deviceKernelsBytes(
     case "opencl":
       return gpuKernelsBytes(layout, withLabels);
   }
+}
+
+/** Bytes of the process's memory that kernels with memory of their own take for their work. */
+export function ownMemoryHostBytes(kernels: KernelsDescription, limits: BatchLimits): number {
+  if (!isGpu(kernels)) return 0;
+  const { rows, nonZeros, labels } = limits;
+  return gpuKernelsHostBytes({ maxRows: rows, maxNonZeros: nonZeros, maxLabels: labels });
 }

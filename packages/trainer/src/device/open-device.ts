@@ -9,13 +9,9 @@ import {
   type Network,
   type TopK,
 } from "@heterosgd/model";
-import {
-  createBatchBuffers,
-  datasetFrom,
-  type BatchBuffers,
-  type Dataset,
-} from "@heterosgd/sparse";
+import { createBatchBuffers, datasetFrom, type Dataset } from "@heterosgd/sparse";
 import type { DeviceSetup } from "./api.js";
+import { createBatchFeed, feedBuffers, type BatchFeed } from "./batch-feed.js";
 import { createShardBlender, type ShardBlender } from "./blend-shard.js";
 import { allocateMirror } from "./kernel-memory.js";
 import { takeModel, type OwnModel } from "./own-model.js";
@@ -28,7 +24,7 @@ export interface OpenDevice {
   readonly host: Kernels;
   readonly shards: ShardBlender;
   readonly network: Network<DeviceArray, unknown>;
-  readonly batch: BatchBuffers;
+  readonly feed: BatchFeed;
   readonly train: Dataset | null;
   readonly evaluation: Dataset | null;
   /** Row ids 0, 1, 2 …: the evaluation set is read in file order. */
@@ -57,7 +53,10 @@ export function openDevice(setup: DeviceSetup, kernels: Kernels<DeviceArray, unk
       (length) => host.allocate(length),
     ),
     network: createNetwork(kernels, layout, { maxRows: setup.limits.rows }),
-    batch: createBatchBuffers(setup.limits),
+    feed: createBatchFeed(
+      kernels,
+      Array.from({ length: feedBuffers(kernels) }, () => createBatchBuffers(setup.limits)),
+    ),
     train: setup.train && datasetFrom(setup.train, { trusted: true }),
     evaluation,
     evaluationOrder: Uint32Array.from({ length: evaluation?.rows ?? 0 }, (_, row) => row),

@@ -1,4 +1,4 @@
-/** What a device does with rows: gather them into its batch, train on them, evaluate them. */
+/** What a device does with rows: train on them, evaluate them. */
 import {
   addMetrics,
   createMetrics,
@@ -8,105 +8,133 @@ import {
 } from "@heterosgd/model";
 import { gatherBatch } from "@heterosgd/sparse";
 import type { EvaluateCall, RowSpan } from "./api.js";
+import type { BatchSource } from "./batch-feed.js";
 import type { OpenDevice } from "./open-device.js";
 
 export function countRows(spans: readonly RowSpan[]): number {
   return spans.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Fills the batch with rows `from … from + count − 1` of those that the spans name together. */
-function fillBatch(
-  { batch, train }: OpenDevice,
+/**
+ * The spans' rows in batches of so many.
+ *
+ * @param permutations - must have those of the spans when the first batch is filled.
+ */
+export function trainingRows(
+  { train }: OpenDevice,
   permutations: readonly Uint32Array[],
   spans: readonly RowSpan[],
-  from: number,
-  count: number,
-): void {
+  batchRows: number,
+): BatchSource {
   if (train === null) throw new TypeError("the device was opened without training rows");
-  let before = 0;
-  let filled = 0;
-  for (const span of spans) {
-    const first = Math.max(from - before, 0);
-    const take = Math.min(span.count - first, count - filled);
-    if (take > 0) {
-      gatherBatch(train, permutations[span.permutation]!, span.start + first, take, batch, filled);
-      filled += take;
-    }
-    before += span.count;
-  }
+  return {
+    rows: countRows(spans),
+    batchRows,
+    fill(batch, from, count) {
+      let before = 0;
+      let filled = 0;
+      for (const span of spans) {
+        const first = Math.max(from - before, 0);
+        const take = Math.min(span.count - first, count - filled);
+        if (take > 0) {
+          const order = permutations[span.permutation]!;
+          gatherBatch(train, order, span.start + first, take, batch, filled);
+          filled += take;
+        }
+        before += span.count;
+      }
+    },
+  };
+}
+
+/** What training came to. */
+export interface Trained {
+  readonly nonZeros: number;
+  /** Sum of the rows' losses. */
+  readonly loss: number;
+}
+
+/** What to train on now, and next. */
+export interface TrainingWork {
+  readonly source: BatchSource;
+  readonly following: () => BatchSource | null;
 }
 
 /**
- * Trains on the spans' rows, `microBatchRows` at a time (null: all at once), at `weights`.
+ * Trains at `weights`, batch by batch.
  *
  * @param destination - where the gradient of a batch of so many rows goes.
  */
 export async function trainRows(
-  device: OpenDevice,
-  permutations: readonly Uint32Array[],
-  spans: readonly RowSpan[],
-  microBatchRows: number | null,
+  { feed, network }: OpenDevice,
+  { source, following }: TrainingWork,
   weights: DeviceArray,
   destination: (rows: number) => FlatGradientTarget<DeviceArray>,
-): Promise<{ nonZeros: number; loss: number }> {
-  const { kernels, network, batch } = device;
-  const rows = countRows(spans);
-  const step = microBatchRows ?? rows;
+): Promise<Trained> {
   let nonZeros = 0;
   let loss = 0;
-  for (let from = 0; from < rows; from += step) {
-    const count = Math.min(step, rows - from);
-    fillBatch(device, permutations, spans, from, count);
-    loss += await network.train(kernels.upload(batch, 0), count, weights, destination(count));
-    nonZeros += batch.offsets[count]!;
-  }
+  await feed.forEach(
+    source,
+    async ({ uploaded, rows, batch }) => {
+      const seen = network.train(uploaded, rows, weights, destination(rows));
+      nonZeros += batch.offsets[rows]!;
+      loss += await seen;
+    },
+    following,
+  );
   return { nonZeros, loss };
 }
 
+/** Rows of the largest batch that holds whole micro-batches only, one at least. */
+export function microBatchesRows({ setup }: OpenDevice, microBatchRows: number): number {
+  return Math.max(1, Math.floor(setup.limits.rows / microBatchRows)) * microBatchRows;
+}
+
 /**
- * Trains on the spans' rows by plain SGD in place, `microBatchRows` at a time, with as many steps in
- * one call of the kernels as there is room for rows.
+ * Trains by plain SGD in place, `microBatchRows` at a time, all steps of a batch in one call of the
+ * kernels.
  */
 export async function trainMicroBatches(
-  device: OpenDevice,
-  permutations: readonly Uint32Array[],
-  spans: readonly RowSpan[],
+  { feed, network, kernels }: OpenDevice,
+  { source, following }: TrainingWork,
   microBatchRows: number,
   weights: DeviceArray,
   learningRate: number,
-): Promise<{ nonZeros: number; loss: number }> {
-  const { kernels, network, batch, setup } = device;
+): Promise<Trained> {
   if (network.trainMicroBatches === undefined) {
     throw new TypeError(`the kernels ${kernels.name} take no micro-batches`);
   }
-  const rows = countRows(spans);
-  const most = Math.max(1, Math.floor(setup.limits.rows / microBatchRows)) * microBatchRows;
+  const train = network.trainMicroBatches;
   let nonZeros = 0;
   let loss = 0;
-  for (let from = 0; from < rows; from += most) {
-    const count = Math.min(most, rows - from);
-    fillBatch(device, permutations, spans, from, count);
-    const uploaded = kernels.upload(batch, 0);
-    loss += await network.trainMicroBatches(uploaded, count, microBatchRows, weights, learningRate);
-    nonZeros += batch.offsets[count]!;
-  }
+  await feed.forEach(
+    source,
+    async ({ uploaded, rows, batch }) => {
+      const seen = train(uploaded, rows, microBatchRows, weights, learningRate);
+      nonZeros += batch.offsets[rows]!;
+      loss += await seen;
+    },
+    following,
+  );
   return { nonZeros, loss };
 }
 
 export async function evaluateRows(
-  device: OpenDevice,
+  { evaluation, evaluationOrder, setup, feed, network, top, k }: OpenDevice,
   weights: DeviceArray,
-  call: EvaluateCall,
+  { start, count: rows }: EvaluateCall,
 ): Promise<MetricSums> {
-  const { evaluation, evaluationOrder, setup, batch, kernels, network, top, k } = device;
   if (evaluation === null) throw new TypeError("the device was opened without evaluation rows");
   const sums = createMetrics(setup.cutoffs);
-  const end = call.start + call.count;
-  for (let start = call.start; start < end; start += setup.limits.rows) {
-    const count = Math.min(setup.limits.rows, end - start);
-    gatherBatch(evaluation, evaluationOrder, start, count, batch);
-    await network.predict(kernels.upload(batch, 0), count, weights, k, top);
+  const source: BatchSource = {
+    rows,
+    batchRows: setup.limits.rows,
+    fill: (batch, from, count) =>
+      gatherBatch(evaluation, evaluationOrder, start + from, count, batch),
+  };
+  await feed.forEach(source, async ({ uploaded, rows: count, batch }) => {
+    await network.predict(uploaded, count, weights, k, top);
     addMetrics(sums, batch, top.ids, k);
-  }
+  });
   return sums;
 }

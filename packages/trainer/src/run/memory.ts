@@ -1,11 +1,15 @@
 import { networkBytes, optimizerStateArrays, parameterLayout } from "@heterosgd/model";
 import type { DeviceId, ModelName } from "@heterosgd/scheduler";
 import { stateArraysOf } from "../coordinator/model-table.js";
-import { deviceKernelsBytes, type KernelsDescription } from "../device/device-kernels.js";
+import { feedBuffers } from "../device/batch-feed.js";
+import {
+  deviceKernelsBytes,
+  ownMemoryHostBytes,
+  type KernelsDescription,
+} from "../device/device-kernels.js";
 import { chooseKernels } from "./choose-kernels.js";
-import type { BatchLimits } from "../device/api.js";
 import { batchLimits } from "./batch-limits.js";
-import { fitDevices, type GpuMemory } from "./memory-gpu.js";
+import { fitDevices, type FittedDevice, type GpuMemory } from "./memory-gpu.js";
 import { processMemory, type ProcessMemory } from "./memory-process.js";
 import { rehearse } from "./memory-rehearsal.js";
 import type { TrainOptions } from "./train.js";
@@ -103,17 +107,24 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
   const modelBytes = (belongs: (name: ModelName) => boolean) =>
     names.filter(belongs).reduce((bytes, name) => bytes + inKernels * arraysOf(name), 0);
 
-  const batchOf = ({ nonZeros, labels, rows }: BatchLimits) =>
-    4 * (2 * nonZeros + labels + 2 * (rows + 1));
+  const batchesOf = ({ limits, memory }: FittedDevice) => {
+    const { nonZeros, labels, rows } = limits;
+    const buffers = feedBuffers({ sharesMemory: memory === null });
+    return buffers * 4 * (2 * nonZeros + labels + 2 * (rows + 1));
+  };
   const evaluationOrder = 4 * (evaluation?.rows ?? 0);
   const oneRow = batchLimits(1, [train, evaluation]);
-  const devices = fitted.map(({ info: { id }, limits, memory: own }) => {
+  const devices = fitted.map((device) => {
+    const { limits, memory: own } = device;
+    const { id } = device.info;
     const worked = rowByRow.includes(id) ? oneRow : limits;
     const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: rule });
-    const gathered = batchOf(limits) + evaluationOrder;
+    const gathered = batchesOf(device) + evaluationOrder;
     // What a device has in memory of its own is computed there, but its models can be seen here too.
     const computed =
-      own === null ? work + deviceKernelsBytes(kernels[id]!, layout, worked, rule) : 0;
+      own === null
+        ? work + deviceKernelsBytes(kernels[id]!, layout, worked, rule)
+        : ownMemoryHostBytes(kernels[id]!, limits);
     return {
       device: id,
       models: modelBytes((name) => name.split(":")[1] === String(id)),
@@ -143,9 +154,9 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
     (bytes, device) => bytes + device.models + device.work,
     Object.values(parts).reduce((bytes, part) => bytes + part, 0),
   );
-  // Batches are gathered outside of it.
-  const outside = ({ device }: { readonly device: DeviceId }) =>
-    batchOf(fitted[device]!.limits) + evaluationOrder;
+  // Batches are gathered outside of it, and what serves memory of a device's own lies outside too.
+  const outside = ({ device, own, work }: MemoryEstimate["devices"][number]) =>
+    own === null ? batchesOf(fitted[device]!) + evaluationOrder : work;
   const wasm = kernels.some(({ name }) => name === "wasm")
     ? devices.reduce(
         (bytes, one) => bytes + one.models + one.work - outside(one),
