@@ -31,11 +31,12 @@ STAND_IN_EXPORT int standInSet(const char* name, const char* value) {
   return 1;
 }
 
-/** How many contexts, and bytes of device memory, are in use. */
+/** How many contexts, and bytes of device memory, are in use; uploads that were done beside kernels. */
 STAND_IN_EXPORT unsigned long long standInUse(int what) {
   using namespace stand_in;
   const std::lock_guard<std::recursive_mutex> hold(driver().lock);
   if (what == 0) return driver().contexts.size();
+  if (what == 2) return driver().uploads_beside_kernels;
   uint64_t bytes = 0;
   for (const auto& [handle, context] : driver().contexts) bytes += context.memory.used();
   return bytes;

@@ -16,6 +16,8 @@ struct Driver {
   bool is_initialised = false;
   /** What every call of every context returns from the loss of the device on. */
   CUresult lost = CUDA_SUCCESS;
+  /** How many copies from memory that stays in its place were done while a kernel waited. */
+  uint64_t uploads_beside_kernels = 0;
   std::map<CUcontext, Context> contexts;
   std::map<CUdevice, CUcontext> primary;
 };

@@ -6,9 +6,6 @@
 
 namespace stand_in {
 
-/** STREAMS tells copies from the host from all else. */
-enum class Kind { kFromHost, kOther };
-
 /** Adds to a stream, and does at once what STREAMS says. */
 CUresult enqueue(Context& context, CUstream stream, Kind kind, std::function<CUresult()> operation);
 

@@ -14,7 +14,7 @@ CUresult stand_in::enqueue(Context& context, CUstream stream, Kind kind,
   // Not the default stream either: it waits for all others, which would hide a missing order.
   if (found == context.streams.end()) return CUDA_ERROR_INVALID_HANDLE;
   Stream& own = *found->second;
-  own.add(std::move(operation));
+  own.add(kind, std::move(operation));
   const Streams when = settings().streams;
   const bool at_once =
       when == Streams::kEager || (when == Streams::kCopiesFirst && kind == Kind::kFromHost);
@@ -172,7 +172,7 @@ STAND_IN_EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x
     const Index grid = {grid_x, grid_y, 1}, block = {block_x, block_y, 1};
     auto work_item = found->second->bind(parameters);
     Memory* const memory = &context.memory;
-    return enqueue(context, stream, Kind::kOther, [work_item, grid, block, memory] {
+    return enqueue(context, stream, Kind::kKernel, [work_item, grid, block, memory] {
       const CUresult result = run_grid(work_item, grid, block);
       if (result != CUDA_SUCCESS) return result;
       return memory->is_intact() ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;

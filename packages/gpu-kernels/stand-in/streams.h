@@ -13,17 +13,28 @@
 
 namespace stand_in {
 
+/** What operations are told apart by: STREAMS, and the count of uploads beside kernels. */
+enum class Kind { kFromHost, kKernel, kOther };
+
 class Stream {
  public:
-  void add(std::function<CUresult()> operation) { waiting_.push_back(std::move(operation)); }
+  void add(Kind kind, std::function<CUresult()> operation) {
+    waiting_.push_back({kind, std::move(operation)});
+  }
   /** How many operations were ever added. */
   uint64_t end() const { return done_ + waiting_.size(); }
   bool is_done(uint64_t end) const { return done_ >= end; }
+  /** Whether a kernel waits to be run. */
+  bool has_kernel() const;
   /** Does all up to the given one, in order, until one fails. */
   CUresult run(uint64_t end);
 
  private:
-  std::deque<std::function<CUresult()>> waiting_;
+  struct Operation {
+    Kind kind;
+    std::function<CUresult()> run;
+  };
+  std::deque<Operation> waiting_;
   uint64_t done_ = 0;
 };
 

@@ -54,13 +54,23 @@ STAND_IN_EXPORT CUresult cuMemFreeHost(void* memory) {
   });
 }
 
+/** A copy from the host is done: counts it if a kernel is still to be run. */
+static void count_upload(const Context& context) {
+  for (const auto& [handle, stream] : context.streams) {
+    if (!stream->has_kernel()) continue;
+    driver().uploads_beside_kernels++;
+    return;
+  }
+}
+
 STAND_IN_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void* source, size_t bytes,
                                               CUstream stream) {
   return call_in_context("cuMemcpyHtoDAsync_v2", [&](Context& context) {
     if (!context.memory.has(target, bytes)) return CUDA_ERROR_INVALID_VALUE;
     if (context.is_pinned(source, bytes)) {
-      return enqueue(context, stream, Kind::kFromHost, [target, source, bytes] {
+      return enqueue(context, stream, Kind::kFromHost, [&context, target, source, bytes] {
         std::memcpy(bytes_at(target), source, bytes);
+        count_upload(context);
         return CUDA_SUCCESS;
       });
     }

@@ -33,6 +33,8 @@ export interface StandInControl {
   readonly contexts: number;
   /** Of device memory that is taken. */
   readonly bytes: number;
+  /** Uploads so far that were done while kernels still waited: none that waits for their end. */
+  readonly uploadsBesideKernels: number;
 }
 
 export function controlOf(path: string): StandInControl {
@@ -57,6 +59,9 @@ export function controlOf(path: string): StandInControl {
     },
     get bytes() {
       return Number(use(1));
+    },
+    get uploadsBesideKernels() {
+      return Number(use(2));
     },
   };
 }

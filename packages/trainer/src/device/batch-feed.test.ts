@@ -113,8 +113,22 @@ describe("what follows", () => {
   });
 });
 
-test("work that fails is told, also where the next batch fails too", async () => {
-  const { feed, work } = feedOf(2);
+test("what is known to follow only when the work is under way is uploaded then", async () => {
+  const { feed, log, work } = feedOf(2);
+  let next: BatchSource | null = null;
+  const done = feed.forEach(rowsFrom(10, 2, 2), work, () => next);
+  next = rowsFrom(20, 2, 2);
+  feed.look();
+  feed.look();
+  expect(log.at(-1)).toBe("upload 20 to 1");
+  await done;
+  const { length } = log;
+  feed.look();
+  expect(log).toHaveLength(length);
+});
+
+test("work that fails is told, and a batch that can't be uploaded when its turn comes", async () => {
+  const { feed, log, work } = feedOf(2);
   const failing = async () => {
     await Promise.resolve();
     throw new Error("the step failed");
@@ -128,6 +142,8 @@ test("work that fails is told, also where the next batch fails too", async () =>
       rows.fill(batch, from, count);
     },
   };
-  await expect(feed.forEach(broken, failing)).rejects.toThrow("no such row");
+  await expect(feed.forEach(broken, failing)).rejects.toThrow("the step failed");
+  await expect(feed.forEach(broken, work)).rejects.toThrow("no such row");
+  expect(log.at(-1)).toBe("end 10");
   await feed.forEach(rows, work);
 });

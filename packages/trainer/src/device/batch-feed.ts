@@ -33,6 +33,8 @@ export interface BatchFeed {
     work: (batch: UploadedBatch) => Promise<void>,
     following?: () => BatchSource | null,
   ): Promise<void>;
+  /** Has it ask once more what follows, if work is under way. */
+  look(): void;
 }
 
 /** A batch that was uploaded before anybody asked for it. */
@@ -56,6 +58,7 @@ export function createBatchFeed(
   /** In which the batch is that the kernels work on, or worked on last. */
   let working: Slot = 0;
   let ahead: Ahead | null = null;
+  let look = (): void => undefined;
 
   function put(source: BatchSource, from: number, slot: Slot): Ahead {
     const batch = buffers[slot]!;
@@ -72,10 +75,15 @@ export function createBatchFeed(
     return taken;
   }
 
+  /** What fails here is tried again, and fails, when its turn comes. */
   function lookAhead(source: BatchSource | null, from: number): void {
     if (source === null || (ahead?.source === source && ahead.from === from)) return;
     ahead = null;
-    ahead = put(source, from, other(working));
+    try {
+      ahead = put(source, from, other(working));
+    } catch {
+      // Then it is not ahead.
+    }
   }
 
   return {
@@ -84,15 +92,19 @@ export function createBatchFeed(
       for (let from = 0; from < rows; from += batchRows) {
         const done = work(take(source, from));
         if (buffers.length > 1) {
-          // Should uploading fail too, what fails first is told.
-          done.catch(() => undefined);
           const next = from + batchRows;
-          if (next < rows) lookAhead(source, next);
-          else lookAhead(following(), 0);
+          look = next < rows ? () => lookAhead(source, next) : () => lookAhead(following(), 0);
+          look();
         }
-        await done;
+        try {
+          await done;
+        } finally {
+          look = () => undefined;
+        }
       }
     },
+
+    look: () => look(),
   };
 }
 

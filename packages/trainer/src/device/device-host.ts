@@ -155,6 +155,7 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
   ): Promise<StepReply> {
     const rows = rowsOf(call);
     upcoming.push(rows);
+    device?.feed.look();
     return inTurn(async () => {
       upcoming.shift();
       stopwatch.begin();
@@ -182,7 +183,7 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
       : { kind: "rule", target, scale: 1 / rows, rule, learningRate, step, state };
   }
 
-  function step(call: StepCall): Promise<StepReply> {
+  function trainStep(call: StepCall): Promise<StepReply> {
     const { microBatchRows, learningRate, model: slot } = call;
     return training(call, async (work) => {
       const own = opened();
@@ -220,10 +221,10 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
 
     addPermutation: (permutation) => inTurn(() => void permutations.push(permutation)),
 
-    step,
+    step: trainStep,
 
     // All join the queue at once: no later call comes between them.
-    steps: (calls) => Promise.all(calls.map(step)),
+    steps: (calls) => Promise.all(calls.map(trainStep)),
 
     accumulate: (call) =>
       training(call, async (work) => {
