@@ -22,9 +22,10 @@ export const allowedImports = {
   "cpu-kernels": ["model", "sparse"],
   "gpu-kernels": ["model", "sparse"],
   trainer: ["sparse", "scheduler", "merge", "model", ...kernels],
-  cli: libraries,
+  report: [],
+  cli: [...libraries, "report"],
   // Its programs run the built command.
-  bench: [...libraries, "cli"],
+  bench: [...libraries, "report", "cli"],
 };
 
 /** Packages without any dependency at run time. */
