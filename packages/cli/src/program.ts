@@ -256,9 +256,10 @@ function addOptions(command: Command, schema: OptionSchema): void {
       command.addOption(hidden ? option.hideHelp() : option);
     };
     if (isSwitch(type)) {
+      const named = value === undefined ? "" : ` [${value}]`;
       // Both, so that a flag can undo what a file says; help shows the one that changes the
       // default.
-      add(`--${flag}`, { hidden: isOn === true });
+      add(`--${flag}${named}`, { hidden: isOn === true });
       const text = typeof isOn === "boolean" ? help : `The opposite of --${flag}.`;
       add(`--no-${flag}`, { text, hidden: isOn === false });
     } else {

@@ -33,10 +33,13 @@ function optionTables(): string {
       );
     }
     const short = look.short === undefined ? "" : `\`-${look.short}\`, `;
-    const flag = isSwitch(type) ? `\`--[no-]${flagName(key)}\`` : `${short}\`--${flagName(key)}\``;
+    const named = look.value === undefined ? "" : ` [${look.value}]`;
+    const flag = isSwitch(type)
+      ? `\`--[no-]${flagName(key)}${named}\``
+      : `${short}\`--${flagName(key)}\``;
     const choices = choicesOf(type).map((choice) => `\`${choice}\``);
     const value = isSwitch(type)
-      ? ""
+      ? named && expectationOf(type)
       : choices.length > 0
         ? choices.join(", ")
         : expectationOf(type);

@@ -50,9 +50,11 @@ export {
   replacementFolder,
   resumeRunFolder,
   runFiles,
+  tensorboardFolder,
   type RunFolder,
   type RunFolderOptions,
 } from "./run/run-folder.js";
+export { makeFolders, probeFolder, reasonOf } from "./run/make-folders.js";
 export { writeWhole } from "./run/write-whole.js";
 export { isReachable, lockRun, runOwner, type RunLock, type RunOwner } from "./run/run-lock.js";
 export { checkResumable, hasWorkLeft } from "./run/resume.js";

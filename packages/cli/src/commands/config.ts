@@ -5,6 +5,7 @@ import {
   expectationOf,
   isNullable,
   isSwitch,
+  lookOf,
   optionsOf,
   variableName,
 } from "../config/option-text.js";
@@ -69,9 +70,11 @@ function explainOption(name: string, output: Output): void {
   }
   const [key, type] = found;
   const flag = flagName(key);
+  const { value } = lookOf(type);
+  const named = value === undefined ? "" : ` [${value}]`;
   const lines = pairLines([
     ["key", key],
-    ["flag", isSwitch(type) ? `--${flag}, --no-${flag}` : `--${flag}`],
+    ["flag", isSwitch(type) ? `--${flag}${named}, --no-${flag}` : `--${flag}`],
     ["variable", variableName(key)],
     [
       "value",

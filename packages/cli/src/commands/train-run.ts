@@ -19,6 +19,7 @@ import { showLive, type LiveView } from "../output/live.js";
 import type { Output } from "../output/output.js";
 import type { Plan } from "../plan.js";
 import type { Interruption } from "../signals.js";
+import { recordForTensorboard, tensorboardPath } from "../tensorboard/tensorboard.js";
 import { packageVersion } from "../version.js";
 import { runDocument, runLines } from "./train-report.js";
 import { createSavedState, keep, salvage } from "./train-saving.js";
@@ -80,12 +81,19 @@ async function trainInFolder(
     evaluates: plan.data.evaluation !== null && evaluateEvery !== "never",
     isSimulated: plan.simulation !== null,
   };
+  const warn = (text: string) => {
+    folder.log(text);
+    output.warn(text);
+  };
+  const curves = tensorboardPath(plan.config.tensorboard, folder);
+  const tensorboard = curves === null ? null : recordForTensorboard(curves, warn);
   const view = showLive(output, limits, (text) => folder.log(text));
   try {
     const record = (event: RunEvent) => {
       folder.event(event);
       onEvent(event);
       view.event(event);
+      tensorboard?.event(event);
     };
     const options = {
       ...plan.options,
@@ -101,6 +109,7 @@ async function trainInFolder(
     return await simulate({ ...options, ...plan.simulation, countEvaluation });
   } finally {
     view.close();
+    await tensorboard?.close();
   }
 }
 

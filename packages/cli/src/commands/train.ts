@@ -34,6 +34,7 @@ import type { Output } from "../output/output.js";
 import { checkEarly, planRun, type Plan } from "../plan.js";
 import { readProfile } from "../profile.js";
 import { watchSignals } from "../signals.js";
+import { checkTensorboard } from "../tensorboard/tensorboard.js";
 import { planDocument, planLines } from "./train-plan.js";
 import { checkEarlier, findRun, openEarlier, resultOf, type EarlierRun } from "./train-resume.js";
 import { runInFolder } from "./train-run.js";
@@ -60,6 +61,7 @@ export async function trainCommand(
     const { config, earlier } = await configure(file, flags);
     const profile = await profileFor(verb, config);
     checkEarly(config, profile);
+    await checkTensorboard(config.tensorboard);
     const decided = profile === null ? await withDevices(config, output) : config;
     const dryRun = flags.dryRun === true;
     const suffix = profile === null ? "" : "-simulated";

@@ -58,7 +58,7 @@ function decideOwn(
 }
 
 function checkTogether(config: DecidedConfig): void {
-  const { train, sample, test, validation, target, patience } = config;
+  const { train, sample, test, validation, target, patience, tensorboard } = config;
   const conflict = (message: string, hint: string) => {
     throw new CliError("CONFLICT", message, { hint });
   };
@@ -69,7 +69,12 @@ function checkTogether(config: DecidedConfig): void {
     );
   }
   if (!sample && train === null) {
-    conflict("there is no training data", "name a file, or use --sample for the bundled data");
+    const taken =
+      typeof tensorboard === "string" ? `; ${tensorboard} is --tensorboard's folder` : "";
+    conflict(
+      `there is no training data${taken}`,
+      "name a file, or use --sample for the bundled data",
+    );
   }
   if (validation !== null && test !== null) {
     conflict(

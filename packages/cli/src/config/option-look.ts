@@ -5,7 +5,7 @@ import * as z from "zod";
 export interface OptionLook {
   /** Heading under which help lists it. */
   readonly group: string;
-  /** Name of its value in help, such as `FILE`; none for a switch. */
+  /** Name of its value in help, such as `FILE`; none for a switch that is only on or off. */
   readonly value?: string;
   readonly short?: string;
   /** Names files: relative to the folder of the config file that gives it. */

@@ -79,10 +79,11 @@ test.each([
   ["eval", evalSchema],
   ["predict", predictSchema],
   ["inspect", inspectSchema],
-])("every option of %s has help, a group, and a value unless it is a switch", (_, schema) => {
+])("every option of %s has help, a group, and a value unless it is only on or off", (_, schema) => {
   for (const [key, type] of optionsOf(schema)) {
     expect(type.description, key).toMatch(/\.$/);
-    expect(lookOf(type).value === undefined, key).toBe(isSwitch(type));
+    const isOnlyOnOrOff = expectationOf(type) === "true or false";
+    expect(lookOf(type).value === undefined, key).toBe(isOnlyOnOrOff);
   }
 });
 

@@ -32,6 +32,7 @@ const changeableKeys: readonly Key[] = [
   "scheduleDecay",
   "warmupEpochs",
   "evaluateEvery",
+  "tensorboard",
   "checkpointEvery",
   "keep",
   "profile",

@@ -249,6 +249,11 @@ const options = {
     "Folder of the run. Automatic: a new one under runs/.",
   ),
   force: option(off(), { group: running }, "Replaces the run that is in the folder."),
+  tensorboard: option(
+    z.union([z.boolean(), z.string().min(1)]).default(false),
+    { group: running, value: "FOLDER", path: true, expected: "true, false or a path" },
+    "Writes what TensorBoard shows: into the run's folder, or into a folder of the run's name within this one.",
+  ),
   checkpointEvery: option(
     z
       .union([

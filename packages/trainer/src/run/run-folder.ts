@@ -21,6 +21,9 @@ export const runFiles = {
 /** The folder of a run's checkpoints, within the run's. */
 export const checkpointsFolder = "checkpoints";
 
+/** The folder of what TensorBoard shows, within the run's. */
+export const tensorboardFolder = "tensorboard";
+
 /** Events that have not happened any more since the run was resumed from before them. */
 export const discardedEventsFile = "events.discarded.jsonl";
 
@@ -252,12 +255,14 @@ function openRunFolder(
       try {
         // They tell that a run is complete: the old ones go first, the new ones come last.
         await rm(file("metrics"), { force: true });
-        const checkpoints = join(path, checkpointsFolder);
-        await rm(checkpoints, { recursive: true, force: true });
+        const folders = [checkpointsFolder, tensorboardFolder];
+        for (const name of folders) await rm(join(path, name), { recursive: true, force: true });
         for (const name of [discardedEventsFile, devicesFile]) {
           await rm(join(path, name), { force: true });
         }
-        await rename(join(draftPath, checkpointsFolder), checkpoints).catch(ignoreMissing);
+        for (const name of folders) {
+          await rename(join(draftPath, name), join(path, name)).catch(ignoreMissing);
+        }
         for (const name of fileKeys) await rename(draft(name), file(name));
         // It may hold files of other origin.
         await rmdir(draftPath).catch(() => undefined);
@@ -276,7 +281,9 @@ async function removeAllBut(folder: string, kept: string): Promise<void> {
 async function removeRun(folder: string): Promise<void> {
   const files = [...Object.values(runFiles), discardedEventsFile, devicesFile];
   for (const name of files) await rm(join(folder, name), { force: true });
-  await rm(join(folder, checkpointsFolder), { recursive: true, force: true });
+  for (const name of [checkpointsFolder, tensorboardFolder]) {
+    await rm(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 function ignoreMissing(error: unknown): void {
