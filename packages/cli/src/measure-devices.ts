@@ -2,7 +2,7 @@
 import { uniformMerge } from "@heterosgd/merge";
 import { adaptiveSgd, type Policy } from "@heterosgd/scheduler";
 import { allocateShared, createRandom, createDatasetBuilder } from "@heterosgd/sparse";
-import { train, type DeviceSpec, type DeviceSummary } from "@heterosgd/trainer";
+import { train, type DeviceSpec, type DeviceSummary, type GpujsSupport } from "@heterosgd/trainer";
 import type { SharedDataset } from "./data.js";
 
 /** The step that devices are measured by. */
@@ -26,11 +26,14 @@ let rows: SharedDataset | undefined;
 /**
  * Trains on all of them at once, as in a run.
  *
+ * @param gpujs - what it offers, where one of them runs on it.
+ *
  * @throws TrainerError or a device's own error if one can't be opened, or NO_DEVICES.
  */
 export async function measureDevices(
   devices: readonly DeviceSpec[],
   seconds: number = probe.seconds,
+  gpujs?: GpujsSupport,
 ): Promise<readonly DeviceSummary[]> {
   const policy: Policy = adaptiveSgd({
     epochs: Infinity,
@@ -52,6 +55,7 @@ export async function measureDevices(
     },
     rule: null,
     devices,
+    gpujs,
     policy,
     seed: 1,
     maxSeconds: seconds,

@@ -1,35 +1,48 @@
-import type { GpuDevice, GpuSpec } from "@heterosgd/trainer";
+import type { DeviceSpec, GpuDevice, GpujsDevice, GpujsSupport } from "@heterosgd/trainer";
 import { describeError } from "./errors.js";
 import { measureDevices } from "./measure-devices.js";
 
 /** Seconds of training by which one is measured, after it was opened. */
 const SECONDS = 0.5;
 
-/** A device that a GPU driver offers, and how fast it is, or why it can't be used. */
-export interface MeasuredGpu extends GpuDevice {
+/** A device that a GPU driver offers, or gpu.js. */
+export type AnyGpu = GpuDevice | GpujsDevice;
+
+/** How fast it is, or why it can't be used. */
+export type MeasuredGpu = AnyGpu & {
   readonly rowsPerSecond: number | null;
   readonly reason: string | null;
+};
+
+export function gpuSpec(device: AnyGpu): DeviceSpec {
+  const accelerator = { threads: 1, speed: 1, role: "accelerator" } as const;
+  return device.technology === "gpujs"
+    ? { ...accelerator, kind: "gpujs", mode: device.mode }
+    : { ...accelerator, kind: device.technology, which: device.index };
 }
 
-export function gpuSpec({ technology, index }: GpuDevice): GpuSpec {
-  return { kind: technology, which: index, threads: 1, speed: 1, role: "accelerator" };
-}
-
-/** Measures them one after another. */
-export async function measureGpus(devices: readonly GpuDevice[]): Promise<readonly MeasuredGpu[]> {
+/**
+ * Measures them one after another.
+ *
+ * @param gpujs - what it offers, where one of them is its.
+ */
+export async function measureGpus(
+  devices: readonly AnyGpu[],
+  gpujs?: GpujsSupport,
+): Promise<readonly MeasuredGpu[]> {
   const measured: MeasuredGpu[] = [];
-  for (const device of devices) measured.push({ ...device, ...(await measureGpu(device)) });
+  for (const device of devices) {
+    measured.push({ ...device, ...(await measureGpu(gpuSpec(device), gpujs)) });
+  }
   return measured;
 }
 
 async function measureGpu(
-  device: GpuDevice,
+  spec: DeviceSpec,
+  gpujs: GpujsSupport | undefined,
 ): Promise<Pick<MeasuredGpu, "rowsPerSecond" | "reason">> {
   try {
-    const [{ rowsPerSecond } = { rowsPerSecond: 0 }] = await measureDevices(
-      [gpuSpec(device)],
-      SECONDS,
-    );
+    const [{ rowsPerSecond } = { rowsPerSecond: 0 }] = await measureDevices([spec], SECONDS, gpujs);
     return { rowsPerSecond, reason: null };
   } catch (error) {
     return { rowsPerSecond: null, reason: describeError(error) };

@@ -42,7 +42,7 @@ export function deviceMemory({
 /** A line for each device whose memory has no room for batches of the size that is wanted. */
 export function loweredBatches(plan: Plan): readonly string[] {
   return deviceMemory(plan).flatMap(({ name, room, loweredTo }) =>
-    loweredTo === null
+    loweredTo === null || room === null
       ? []
       : [
           `${name} gets batches of at most ${counted(loweredTo, "row")}, not ${formatCount(plan.options.policy.maxBatchRows)}: ` +
@@ -147,7 +147,7 @@ function needWith(
   profile: Profile | null,
 ): number {
   try {
-    return need(planRun({ ...plan.config, ...config }, plan.data, profile));
+    return need(planRun({ ...plan.config, ...config }, plan.data, profile, plan.options.gpujs));
   } catch {
     // The algorithm has no use for fewer devices, say: it is no way out then.
     return Infinity;

@@ -11,6 +11,7 @@ import {
   parseTarget,
   type ChosenKernels,
   type DeviceSpec,
+  type GpujsSupport,
   type MemoryEstimate,
   type Profile,
   type ProfileDevice,
@@ -68,9 +69,13 @@ export function devicesFor(text: string): readonly DeviceSpec[] {
  * @throws TrainerError DEVICE_SPEC, KERNELS_UNAVAILABLE, BAD_OPTION; SchedulerError INVALID_OPTION,
  * INVALID_SETUP; MergeError INVALID_OPTION; CliError CONFLICT
  */
-export function checkEarly(config: DecidedConfig, profile: Profile | null = null): void {
+export function checkEarly(
+  config: DecidedConfig,
+  profile: Profile | null = null,
+  gpujs?: GpujsSupport,
+): void {
   const devices = devicesOf(config, simulationOf(config, profile));
-  chooseKernels(devices, config);
+  chooseKernels(devices, { ...config, gpujs });
   if (config.target !== null) parseTarget(config.target);
   const policy = createPolicy(config);
   if (profile === null && config.minDevices > devices.length) {
@@ -124,12 +129,14 @@ function devicesOf({ devices }: DecidedConfig, simulation: Simulation | null) {
 
 /**
  * @param profile - of the devices that are simulated, null for real ones.
+ * @param gpujs - what it offers here, where one of the devices runs on it.
  * @throws CliError CONFLICT if the data does not go with the configuration.
  */
 export function planRun(
   decided: DecidedConfig,
   data: TrainingData,
   profile: Profile | null = null,
+  gpujs?: GpujsSupport,
 ): Plan {
   const simulation = simulationOf(decided, profile);
   const devices = devicesOf(decided, simulation);
@@ -169,6 +176,7 @@ export function planRun(
     kernels: config.kernels,
     bf16: config.bf16,
     require: config.require,
+    gpujs,
     policy: createPolicy(config),
     seed: config.seed,
     initialScale: config.initialScale,
@@ -184,7 +192,7 @@ export function planRun(
     savesCheckpoints: config.checkpointEvery !== "never",
     isSimulated: simulation !== null,
   });
-  const kernels = chooseKernels(devices, config);
+  const kernels = chooseKernels(devices, options);
   return {
     config,
     data,

@@ -13,7 +13,7 @@ const never = new Int32Array(new SharedArrayBuffer(4));
 
 sendErrorCodes();
 const device = createDeviceHost({
-  createKernels: (setup) => createDeviceKernels(setup.kernels),
+  createKernels: (setup) => createDeviceKernels(setup.kernels, setup),
   now: () => performance.now() / 1000,
   // Blocks the thread, as a slower processor would; nothing ever wakes it early.
   idle: (seconds) => void Atomics.wait(never, 0, 0, seconds * 1000),

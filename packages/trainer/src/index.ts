@@ -21,10 +21,25 @@ export {
   type KernelsChoice,
   type KernelsOptions,
 } from "./run/choose-kernels.js";
-export type { GpuDevice, GpuSupport } from "@heterosgd/gpu-kernels";
-export { findGpu, gpuSupport, hardwareGpus, isGpuSpec, type GpuSpec } from "./run/choose-gpu.js";
+export { gpujsSupport } from "./device/gpujs.js";
+export type {
+  GpuDevice,
+  GpujsDevice,
+  GpujsNodeMode,
+  GpujsSupport,
+  GpuSupport,
+} from "@heterosgd/gpu-kernels";
+export {
+  findGpu,
+  gpuSupport,
+  hardwareGpus,
+  isGpuSpec,
+  mayHaveGpus,
+  type GpuSpec,
+} from "./run/choose-gpu.js";
 export type {
   CpuKernelsDescription,
+  GpujsKernelsDescription,
   GpuKernelsDescription,
   KernelsDescription,
 } from "./device/device-kernels.js";

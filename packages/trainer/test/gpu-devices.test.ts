@@ -223,7 +223,7 @@ describe.skipIf(skipped.cuda !== "")(`CUDA on a stand-in${skipped.cuda}`, () => 
     const rows = lowered!.loweredTo!;
     expect(rows).toBeLessThan(16);
     expect(rows).toBeGreaterThanOrEqual(1);
-    expect(lowered!.bytes).toBeLessThanOrEqual(lowered!.room);
+    expect(lowered!.bytes).toBeLessThanOrEqual(lowered!.room!);
     const memory = (message: RegExp) =>
       expect.objectContaining({ code: "DEVICE_MEMORY", message: expect.stringMatching(message) });
     expect(() => estimated(scarce, true)).toThrow(

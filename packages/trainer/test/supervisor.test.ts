@@ -3,7 +3,7 @@ import { startDevice } from "../src/device/supervisor.js";
 import { buildWorker } from "./build-worker.js";
 
 const url = await buildWorker("faulty.worker");
-const start = () => startDevice("device 0 (cpu)", url);
+const start = (leaveMs = 0) => startDevice("device 0 (cpu)", { workerUrl: url, leaveMs });
 
 test("an error crosses from the worker with its code", async () => {
   const device = start();
@@ -89,6 +89,27 @@ test.each([
   await expect(device.call(10_000, (api) => api.pull(0))).rejects.toMatchObject({
     code: "DEVICE_EXITED",
   });
+});
+
+test.each([
+  ["is ended at once", 0, "exit code 1"],
+  ["has time to leave ends by itself, though a call is in flight", 60_000, "exit code 0"],
+])("a worker that %s", async (_, leaveMs, end) => {
+  const device = start(leaveMs);
+  const answer = device.call(60_000, (api) => api.pull(4));
+  answer.catch(() => undefined);
+  await device.call(60_000, (api) => api.pull(0));
+  expect(await device.terminate()).toBe(true);
+  await expect(answer).rejects.toThrow(end);
+  expect(await device.terminate()).toBe(true);
+});
+
+test("a worker that does not leave in time is ended by force", async () => {
+  const device = start(50);
+  const answer = device.call(60_000, (api) => api.pull(7));
+  answer.catch(() => undefined);
+  expect(await device.terminate()).toBe(true);
+  await expect(answer).rejects.toThrow("exit code 1");
 });
 
 test("closing ends the worker by itself and is not reported as a death", async () => {

@@ -1,20 +1,17 @@
 import { availableParallelism, cpus } from "node:os";
 import { availableMemory } from "node:process";
-import {
-  nativeSupport,
-  wasmSupport,
-  type NativeSupport,
-  type WasmSupport,
-} from "@heterosgd/cpu-kernels";
+import { nativeSupport, wasmSupport, type NativeSupport } from "@heterosgd/cpu-kernels";
 import {
   defaultDevices,
   formatDevice,
   gpuSupport,
   type DeviceSummary,
+  type GpujsDevice,
   type GpuSupport,
   type GpuTechnology,
 } from "@heterosgd/trainer";
 import { exitCodes, type ExitCode } from "../errors.js";
+import { findGpujs } from "../gpujs.js";
 import { measureDevices, probe, probeWords } from "../measure-devices.js";
 import { gpuSpec, measureGpus, type MeasuredGpu } from "../measure-gpus.js";
 import { formatBytes, formatCount } from "../output/format.js";
@@ -30,9 +27,13 @@ export async function devicesCommand(output: Output): Promise<ExitCode> {
   output.say(`measuring ${cores} devices for ${probe.seconds} s, all at once`);
   const measured = await measureDevices(defaultDevices(cores));
   const supports = technologies.map((name) => [name, gpuSupport[name]()] as const);
-  const offered = supports.flatMap(([, support]) => (support.available ? support.devices : []));
+  const gpujs = await findGpujs();
+  const offered = [
+    ...supports.flatMap(([, support]) => (support.available ? support.devices : [])),
+    ...gpujs.devices,
+  ];
   if (offered.length > 0) output.say(`measuring ${offered.map(({ name }) => name).join(", ")}`);
-  const gpus = await measureGpus(offered);
+  const gpus = await measureGpus(offered, gpujs);
 
   const processor = `${model}, ${cores} cores usable`;
   for (const line of pairLines([
@@ -54,6 +55,8 @@ export async function devicesCommand(output: Output): Promise<ExitCode> {
     ["native kernels", nativeWords(native)],
     ["wasm kernels", wasm.available ? "available" : lackWords(wasm)],
     ...supports.map(([name, support]) => [name, gpuWords(support)] as const),
+    ...gpujs.devices.map((device) => [formatDevice(gpuSpec(device)), gpujsWords(device)] as const),
+    ...gpujs.lacking.map((lack) => [`gpujs:${lack.mode}`, lackWords(lack)] as const),
     ...gpus.flatMap((gpu) => {
       const { reason } = gpu;
       return reason === null
@@ -70,7 +73,7 @@ export async function devicesCommand(output: Output): Promise<ExitCode> {
     devices: measured.map(({ name, kernels, rowsPerSecond }) => ({ name, kernels, rowsPerSecond })),
     gpus,
     probe,
-    kernels: { native, wasm, ...Object.fromEntries(supports) },
+    kernels: { native, wasm, ...Object.fromEntries(supports), gpujs },
   });
   return exitCodes.done;
 }
@@ -85,7 +88,10 @@ function nativeWords(support: NativeSupport): string {
 function lackWords({
   reason,
   remedy,
-}: (NativeSupport | WasmSupport | GpuSupport) & { readonly available: false }): string {
+}: {
+  readonly reason: string;
+  readonly remedy: string;
+}): string {
   return `not available: ${reason}; ${remedy}`;
 }
 
@@ -103,10 +109,18 @@ function gpuTable(gpus: readonly MeasuredGpu[]): readonly string[] {
       formatDevice(gpuSpec(gpu)),
       gpu.name,
       gpu.kind,
-      formatBytes(gpu.memory),
+      "memory" in gpu ? formatBytes(gpu.memory) : "not told",
       gpu.rowsPerSecond === null ? "none" : formatCount(gpu.rowsPerSecond),
     ]),
   );
+}
+
+/** Whether a GPU is at work in that mode. */
+function gpujsWords({ mode, kind }: GpujsDevice): string {
+  if (kind === "gpu") return "available";
+  return mode === "headlessgl"
+    ? "available, drawn by software: no GPU is at work"
+    : "available, on the processor";
 }
 
 /** What a driver offers, or why not and what would help. */

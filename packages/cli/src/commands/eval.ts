@@ -6,6 +6,7 @@ import { evalSchema } from "../config/schema.js";
 import { cutoffNotices, noticesOf, readEvaluationData, rowsFile } from "../data.js";
 import { exitCodes, type ExitCode } from "../errors.js";
 import { modelPath } from "../model-path.js";
+import { gpujsFor } from "../gpujs.js";
 import { withNotes } from "../model-notes.js";
 import { counted, formatCount, formatSeconds } from "../output/format.js";
 import { kernelsWords } from "../output/kernels.js";
@@ -25,7 +26,8 @@ export async function evalCommand(
   const auto =
     config.devices === "auto" ? await autoDevices({ ...config, algorithm: null }, output) : null;
   const devices = devicesFor(auto ?? config.devices);
-  const kernels = chooseKernels(devices, config);
+  const gpujs = await gpujsFor(auto ?? config.devices);
+  const kernels = chooseKernels(devices, { ...config, gpujs });
   const path = rowsFile(file, config.sample);
   const modelFile = await modelPath(modelOrRun, (text) => output.say(`note: ${text}`));
   const model = await loadModel(modelFile);
@@ -48,6 +50,7 @@ export async function evalCommand(
     devices,
     kernels: config.kernels,
     require: config.require,
+    gpujs,
     cutoffs: config.cutoffs.toSorted((a, b) => a - b),
   });
   const seconds = (performance.now() - began) / 1000;

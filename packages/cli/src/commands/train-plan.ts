@@ -49,7 +49,9 @@ export function planLines(plan: Plan, available: number, disk: number | null): r
       ({ name, bytes, room }) =>
         [
           `memory of ${name}`,
-          `${formatBytes(bytes)} of the ${formatBytes(room)} that a run may have there`,
+          room === null
+            ? `${formatBytes(bytes)}, counted above: WebGL does not tell where it lies`
+            : `${formatBytes(bytes)} of the ${formatBytes(room)} that a run may have there`,
         ] as const,
     ),
     ["checkpoints", checkpointsWords(plan, disk)],

@@ -9,6 +9,7 @@ import {
   resumeRunFolder,
   runFiles,
   runOwner,
+  type GpujsSupport,
   type Profile,
   type RunFolder,
   type RunLock,
@@ -28,6 +29,7 @@ import {
 import { trainSchema } from "../config/schema.js";
 import { readTrainingData } from "../data.js";
 import { CliError, exitCodes, type ExitCode } from "../errors.js";
+import { gpujsFor } from "../gpujs.js";
 import { checkMemory, loweredBatches } from "../memory.js";
 import { formatBytes, formatSeconds } from "../output/format.js";
 import type { Output } from "../output/output.js";
@@ -60,7 +62,7 @@ export async function trainCommand(
   try {
     const { config, earlier } = await configure(file, flags);
     const profile = await profileFor(verb, config);
-    checkEarly(config, profile);
+    checkEarly(config, profile, await gpujsOf(config, profile));
     await checkTensorboard(config.tensorboard);
     const decided = profile === null ? await withDevices(config, output) : config;
     const dryRun = flags.dryRun === true;
@@ -151,7 +153,7 @@ async function readAndPlan(
   await collectGarbage();
   output.detail(`read in ${formatSeconds((performance.now() - began) / 1000)}`);
   for (const notice of data.notices) output.say(`note: ${notice}`);
-  return planRun(decided, data, profile);
+  return planRun(decided, data, profile, await gpujsOf(decided, profile));
 }
 
 /** What a checkpoint is compared with. */
@@ -166,6 +168,14 @@ function warnOfDisk({ checkpoints }: Plan, disk: number | null, output: Output):
   output.warn(
     `checkpoints may take up to ${formatBytes(checkpoints.disk)} on the disk, but ${formatBytes(disk)} are free; --keep 1 takes fewer`,
   );
+}
+
+/** What gpu.js offers, if a device is to run on it; simulated ones are of the profile's kinds. */
+async function gpujsOf(
+  { devices }: DecidedConfig,
+  profile: Profile | null,
+): Promise<GpujsSupport | undefined> {
+  return profile === null ? gpujsFor(devices) : undefined;
 }
 
 /** What `simulate` takes its times from. */

@@ -204,13 +204,14 @@ const options = {
       group: running,
       value: "LIST",
       short: "d",
-      expected: "auto, or a list such as cpu,cpu@0.5, 2*cpu, cpu:4, cuda or opencl:gpu",
+      expected: "auto, or a list such as cpu,cpu@0.5, 2*cpu, cpu:4, cuda, opencl:gpu or gpujs",
     },
     "What to run on: auto (GPUs that there are, the fastest first, then the processor; without GPUs one cpu device a core), " +
-      "or a list such as cpu,cpu@0.5, 2*cpu, cpu:4, cuda, cuda:1, opencl or opencl:cpu. " +
+      "or a list such as cpu,cpu@0.5, 2*cpu, cpu:4, cuda, cuda:1, opencl, opencl:cpu or gpujs. " +
       "@0.5 idles down to half speed, :4 shares each batch out over four threads (native kernels only), " +
       ":role=accelerator has it take an accelerator's part, for algorithms that tell hosts and accelerators apart. " +
-      "cuda and opencl name a technology, :1 which of its devices, :gpu or :cpu the first of OpenCL's of that kind.",
+      "cuda and opencl name a technology, :1 which of its devices, :gpu or :cpu the first of OpenCL's of that kind. " +
+      "gpujs is gpu.js on headless-gl, gpujs:webasm and gpujs:cpu are gpu.js without a GPU, :process has it run in a process of its own.",
   ),
   kernels: option(
     z.enum(["auto", "native", "wasm", "plain"]).default("auto"),

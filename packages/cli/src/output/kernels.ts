@@ -9,6 +9,7 @@ export function kernelsWords({ devices, nativeUnavailable }: ChosenKernels): str
 }
 
 function nameOf(kernels: KernelsDescription): string {
+  if (kernels.name === "gpujs") return `gpujs:${kernels.mode} (${kernels.device})`;
   if ("device" in kernels) return `${kernels.name} (${kernels.device})`;
   const { name, isa, bf16 } = kernels;
   const details = [...(isa === null ? [] : [isa]), ...(bf16 ? ["products in bfloat16"] : [])];

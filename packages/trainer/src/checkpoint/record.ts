@@ -11,6 +11,7 @@ import type { DeviceInfo, ModelName } from "@heterosgd/scheduler";
 import type {
   CpuKernelsDescription,
   GpuKernelsDescription,
+  GpujsKernelsDescription,
   KernelsDescription,
 } from "../device/device-kernels.js";
 import { TrainerError } from "../errors.js";
@@ -157,8 +158,16 @@ const gpuKernels: Check<GpuKernelsDescription> = members({
   index: count(),
   device: text(1000),
 });
-const kernelsCheck: Check<KernelsDescription> = (value, at) =>
-  "device" in Object(value) ? gpuKernels(value, at) : cpuKernels(value, at);
+const gpujsKernels: Check<GpujsKernelsDescription> = members({
+  name: oneOf("gpujs"),
+  mode: oneOf("headlessgl", "webasm", "cpu"),
+  isolation: oneOf("thread", "process"),
+  device: text(1000),
+});
+const kernelsCheck: Check<KernelsDescription> = (value, at) => {
+  if ("mode" in Object(value)) return gpujsKernels(value, at);
+  return "device" in Object(value) ? gpuKernels(value, at) : cpuKernels(value, at);
+};
 
 const deviceCheck: Check<CheckpointDevice> = members({
   spec: text(1000),

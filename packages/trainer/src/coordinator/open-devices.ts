@@ -17,6 +17,8 @@ import { checkOpened } from "./replies.js";
 
 const OPEN_TIMEOUT_MS = 300_000;
 const CLOSE_TIMEOUT_MS = 60_000;
+/** For a worker with a graphics context to end by itself. */
+const LEAVE_MS = 20_000;
 
 export interface OpenDevicesOptions {
   readonly devices: readonly DeviceSpec[];
@@ -89,7 +91,8 @@ export async function openDevices(options: OpenDevicesOptions): Promise<OpenDevi
   const mayBeEnded = new Set<SupervisedDevice>();
 
   function start(id: DeviceId, spec: DeviceSpec): SupervisedDevice {
-    const device = startDevice(deviceName(id, spec), workerUrl);
+    const leaveMs = spec.kind === "gpujs" ? LEAVE_MS : 0;
+    const device = startDevice(deviceName(id, spec), { workerUrl, leaveMs });
     started.push(device);
     return device;
   }

@@ -42,6 +42,11 @@ export interface OpenHosts {
   close(): Promise<void>;
 }
 
+/** gpu.js must not be loaded in this thread, which would then have its graphics driver to itself. */
+function outsideOfThisThread(kernels: KernelsDescription): KernelsDescription {
+  return kernels.name === "gpujs" ? { ...kernels, isolation: "process" } : kernels;
+}
+
 /** Opens the devices, one after another, and makes all models known to all. */
 export async function openHosts(options: OpenHostsOptions): Promise<OpenHosts> {
   const { kernels, shape, rule, train, evaluation, models: names, limits, cutoffs } = options;
@@ -59,7 +64,7 @@ export async function openHosts(options: OpenHostsOptions): Promise<OpenHosts> {
       await host.open({
         ...ownModelCounts(names, id),
         id,
-        kernels: kernelsSetup(description, memory),
+        kernels: kernelsSetup(outsideOfThisThread(description), memory),
         speed: 1,
         shape,
         rule,

@@ -6,7 +6,12 @@ import {
   wasmKernelsBytes,
   type InstructionSet,
 } from "@heterosgd/cpu-kernels";
-import { createGpuKernels, gpuKernelsBytes, gpuKernelsHostBytes } from "@heterosgd/gpu-kernels";
+import {
+  createGpuKernels,
+  gpuKernelsBytes,
+  gpuKernelsHostBytes,
+  type GpujsNodeMode,
+} from "@heterosgd/gpu-kernels";
 import {
   createPlainKernels,
   plainKernelsBytes,
@@ -15,11 +20,16 @@ import {
   type ParameterLayout,
   type UpdateRule,
 } from "@heterosgd/model";
-import type { BatchLimits } from "./api.js";
+import type { BatchLimits, DeviceSetup } from "./api.js";
 import type { GpuTechnology } from "./device-spec.js";
+import { gpujsKernelsBytes } from "./gpujs.js";
+import { openGpujs } from "./open-gpujs.js";
 
 /** What runs on a device: enough to run the same again, elsewhere and later. */
-export type KernelsDescription = CpuKernelsDescription | GpuKernelsDescription;
+export type KernelsDescription =
+  | CpuKernelsDescription
+  | GpuKernelsDescription
+  | GpujsKernelsDescription;
 
 export interface CpuKernelsDescription {
   readonly name: "native" | "wasm" | "plain";
@@ -35,6 +45,16 @@ export interface GpuKernelsDescription {
   /** Among the technology's devices. */
   readonly index: number;
   /** As its driver names it. */
+  readonly device: string;
+}
+
+export interface GpujsKernelsDescription {
+  readonly name: "gpujs";
+  /** What gpu.js computes on. */
+  readonly mode: GpujsNodeMode;
+  /** Whether in the device's thread, or in a process of its own. */
+  readonly isolation: "thread" | "process";
+  /** The renderer as its driver names it, or what computes in its place. */
   readonly device: string;
 }
 
@@ -54,18 +74,30 @@ interface SharedMemory {
 export type CpuKernelsSetup = CpuKernelsDescription & SharedMemory;
 export type KernelsSetup = KernelsDescription & SharedMemory;
 
-export function isGpu(kernels: KernelsDescription): kernels is GpuKernelsDescription {
-  return kernels.name === "cuda" || kernels.name === "opencl";
+/** Whether they have memory of their own, and are an accelerator. */
+export function isGpu(
+  kernels: KernelsDescription,
+): kernels is GpuKernelsDescription | GpujsKernelsDescription {
+  return kernels.name === "cuda" || kernels.name === "opencl" || kernels.name === "gpujs";
 }
+
+type AnyKernels = Kernels<DeviceArray, unknown>;
 
 /**
  * Makes the kernels in the thread that uses them.
  *
+ * @param network - what they are to train, where that is known: they are then ready for its first step.
  * @throws CpuKernelsError, GpuKernelsError
  */
 export function createDeviceKernels(setup: CpuKernelsSetup): Kernels;
-export function createDeviceKernels(setup: KernelsSetup): Kernels<DeviceArray, unknown>;
-export function createDeviceKernels(setup: KernelsSetup): Kernels | Kernels<DeviceArray, unknown> {
+export function createDeviceKernels(
+  setup: KernelsSetup,
+  network?: Pick<DeviceSetup, "shape" | "limits" | "rule">,
+): AnyKernels | Promise<AnyKernels>;
+export function createDeviceKernels(
+  setup: KernelsSetup,
+  network?: Pick<DeviceSetup, "shape" | "limits" | "rule">,
+): Kernels | AnyKernels | Promise<AnyKernels> {
   switch (setup.name) {
     case "native": {
       const { isa, threads, bf16 } = setup;
@@ -78,6 +110,8 @@ export function createDeviceKernels(setup: KernelsSetup): Kernels | Kernels<Devi
     case "cuda":
     case "opencl":
       return createGpuKernels({ technology: setup.name, index: setup.index });
+    case "gpujs":
+      return openGpujs(setup, network);
   }
 }
 
@@ -106,12 +140,14 @@ export function deviceKernelsBytes(
     case "cuda":
     case "opencl":
       return gpuKernelsBytes(layout, withLabels);
+    case "gpujs":
+      return gpujsKernelsBytes(layout, withLabels);
   }
 }
 
 /** Bytes of the process's memory that kernels with memory of their own take for their work. */
 export function ownMemoryHostBytes(kernels: KernelsDescription, limits: BatchLimits): number {
-  if (!isGpu(kernels)) return 0;
+  if (kernels.name !== "cuda" && kernels.name !== "opencl") return 0;
   const { rows, nonZeros, labels } = limits;
   return gpuKernelsHostBytes({ maxRows: rows, maxNonZeros: nonZeros, maxLabels: labels });
 }

@@ -43,9 +43,23 @@ test("a GPU is an accelerator, named by its technology, its number or its kind",
   expect(parseDevices("cuda:role=accelerator:1")).toEqual(parseDevices("cuda:1"));
 });
 
+test("gpu.js is an accelerator, on headless-gl unless another mode is named, perhaps in a process of its own", () => {
+  const gpujs = { kind: "gpujs", threads: 1, speed: 1, role: "accelerator" } as const;
+  expect(parseDevices("gpujs,gpujs:headlessgl@0.5,gpujs:webasm,gpujs:cpu,gpujs:process")).toEqual([
+    { ...gpujs, mode: "headlessgl" },
+    { ...gpujs, mode: "headlessgl", speed: 0.5 },
+    { ...gpujs, mode: "webasm" },
+    { ...gpujs, mode: "cpu" },
+    { ...gpujs, mode: "headlessgl", isolation: "process" },
+  ]);
+  expect(parseDevices("gpujs:process:webasm")).toEqual(parseDevices("gpujs:webasm:process"));
+  expect(parseDevices("gpujs").map(formatDevice)).toEqual(["gpujs:headlessgl"]);
+});
+
 test("a device is formatted as it is read", () => {
   const processors = ["cpu", "cpu@0.5", "cpu:4", "cpu:2@0.25", "cpu:2:role=accelerator@0.5"];
   const texts = [...processors, "cuda", "cuda:0", "cuda:12@0.5", "opencl", "opencl:gpu@0.25"];
+  texts.push("gpujs:webasm@0.5", "gpujs:headlessgl:process");
   for (const text of texts) expect(parseDevices(text).map(formatDevice)).toEqual([text]);
 });
 
@@ -76,7 +90,13 @@ test.each([
   ["cuda:role=host", "has a copy of its own"],
   ["opencl:fpga", "or gpu, cpu, accelerator"],
   ["opencl:", "expected a number"],
-  ["gpu", "this version drives: cpu, cuda, opencl"],
+  ["gpujs:webgl", 'gpu.js on "webgl"; expected headlessgl, webasm, cpu or process'],
+  ["gpujs:", 'gpu.js on ""'],
+  ["gpujs:0", 'gpu.js on "0"'],
+  ["gpujs:cpu:webasm", "runs on twice"],
+  ["gpujs:process:process", "its process twice"],
+  ["gpujs:role=host", "has a copy of its own"],
+  ["gpu", "this version drives: cpu, cuda, opencl, gpujs"],
   ["cpu:color=red", 'sets "color"'],
 ])("%j is refused, and the message says why", (text, message) => {
   expect(() => parseDevices(text)).toThrowError(message);

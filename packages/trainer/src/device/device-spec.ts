@@ -1,3 +1,4 @@
+import type { GpujsNodeMode } from "@heterosgd/gpu-kernels";
 import type { DeviceInfo } from "@heterosgd/scheduler";
 import { TrainerError } from "../errors.js";
 
@@ -9,9 +10,16 @@ export interface DeviceSpec {
   readonly threads: number;
   /**
    * Which of the technology's devices it is: its number, or the first of that kind. Left out: the first
-   * one, of OpenCL's the first GPU if there is one. Processors have none.
+   * one, of OpenCL's the first GPU if there is one. Processors and gpu.js have none.
    */
   readonly which?: GpuChoice;
+  /** What gpu.js computes on; other technologies have none. */
+  readonly mode?: GpujsNodeMode;
+  /**
+   * `process`: gpu.js runs in a process of its own, so that a crash of a graphics driver loses this device only.
+   * Left out: in the device's thread.
+   */
+  readonly isolation?: "process";
   /**
    * Fraction of its own speed at which it runs, in (0, 1]: after each batch the device idles so
    * that the whole takes `1 / speed` times as long. Unequal devices can so be had on any machine.
@@ -24,7 +32,7 @@ export interface DeviceSpec {
   readonly role: DeviceRole;
 }
 
-export type DeviceKind = "cpu" | GpuTechnology;
+export type DeviceKind = "cpu" | GpuTechnology | "gpujs";
 export type GpuTechnology = "cuda" | "opencl";
 /** OpenCL drives processors and other accelerators too. */
 export type GpuChoice = number | "gpu" | "cpu" | "accelerator";
@@ -34,11 +42,12 @@ export type DeviceRole = NonNullable<DeviceInfo["role"]>;
 /** How many can run at once. */
 export const MAX_DEVICES = 64;
 const MAX_THREADS = 256;
-const KINDS: readonly DeviceKind[] = ["cpu", "cuda", "opencl"];
+const KINDS: readonly DeviceKind[] = ["cpu", "cuda", "opencl", "gpujs"];
 const OPENCL_KINDS = ["gpu", "cpu", "accelerator"] as const;
+const GPUJS_MODES: readonly GpujsNodeMode[] = ["headlessgl", "webasm", "cpu"];
 const ROLES: readonly DeviceRole[] = ["host", "accelerator"];
 const EXPECTED =
-  "expected a list like cpu,cpu@0.5, 2*cpu, cpu:4, cuda, cuda:1, opencl:gpu or cpu:role=accelerator (kind, perhaps : and its threads or which of them, perhaps : and a role, perhaps @ and a speed up to 1)";
+  "expected a list like cpu,cpu@0.5, 2*cpu, cpu:4, cuda, cuda:1, opencl:gpu, gpujs or cpu:role=accelerator (kind, perhaps : and its threads or which of them, perhaps : and a role, perhaps @ and a speed up to 1)";
 
 /**
  * Reads a list of devices, separated by commas:
@@ -46,13 +55,15 @@ const EXPECTED =
  * ```text
  * device = [count "*"] name [":role=" role] ["@" speed]
  * name   = "cpu" [":" threads] | "cuda" [":" number] | "opencl" [":" (number | "gpu" | "cpu" | "accelerator")]
+ *        | "gpujs" [":" ("headlessgl" | "webasm" | "cpu")] [":process"]
  * ```
  *
  * `cpu`, `cpu:4` (one device that runs on four threads), `cpu@0.5` (a handicap),
  * `cpu:2:role=accelerator` (the part of a GPU in CPU+GPU Hogbatch), `3*cpu:2@0.5` (three of them).
  * `cuda` (the first GPU that CUDA has), `cuda:1` (the second one), `opencl` (OpenCL's first GPU, or what it
- * has first), `opencl:cpu` (its first processor). `2*cuda` is the same GPU twice. Whether there are such devices is for
- * `chooseKernels` to say.
+ * has first), `opencl:cpu` (its first processor). `2*cuda` is the same GPU twice. `gpujs` (gpu.js on headless-gl, the
+ * same as `gpujs:headlessgl`), `gpujs:webasm` and `gpujs:cpu` (gpu.js without a GPU), `gpujs:process` (in a process
+ * of its own). Whether there are such devices is for `chooseKernels` to say.
  *
  * @throws TrainerError DEVICE_SPEC, naming the part that could not be read.
  */
@@ -98,16 +109,13 @@ function parseSettings(
   part: string,
   kind: DeviceKind,
   settings: readonly string[],
-): Pick<DeviceSpec, "threads" | "which" | "role"> {
-  let own: string | undefined;
+): Pick<DeviceSpec, "threads" | "which" | "mode" | "isolation" | "role"> {
+  const own: string[] = [];
   let role: DeviceRole | undefined;
   for (const text of settings) {
     const [name = "", ...values] = text.split("=");
     if (values.length === 0) {
-      if (own !== undefined) {
-        throw badSpec(`"${part}" names ${kind === "cpu" ? "its threads" : "which it is"} twice`);
-      }
-      own = text;
+      own.push(text);
       continue;
     }
     if (name !== "role") {
@@ -119,16 +127,38 @@ function parseSettings(
       throw badSpec(`"${part}" has role "${values.join("=")}"; expected ${ROLES.join(" or ")}`);
     }
   }
+  const [first] = own;
+  if (own.length > 1 && kind !== "gpujs") {
+    throw badSpec(`"${part}" names ${kind === "cpu" ? "its threads" : "which it is"} twice`);
+  }
   if (kind === "cpu") {
-    return { threads: own === undefined ? 1 : parseThreads(part, own), role: role ?? "host" };
+    return { threads: first === undefined ? 1 : parseThreads(part, first), role: role ?? "host" };
   }
   if (role === "host") {
     throw badSpec(
       `"${part}" has role "host", which works on the shared model itself; a ${kind} device has a copy of its own: leave the role out`,
     );
   }
-  const which = own === undefined ? {} : { which: parseWhich(part, kind, own) };
-  return { threads: 1, ...which, role: "accelerator" };
+  const common = { threads: 1, role: "accelerator" } as const;
+  if (kind === "gpujs") return { ...common, ...parseGpujs(part, own) };
+  return first === undefined ? common : { ...common, which: parseWhich(part, kind, first) };
+}
+
+function parseGpujs(
+  part: string,
+  settings: readonly string[],
+): Pick<DeviceSpec, "mode" | "isolation"> {
+  const modes = settings.filter((text) => text !== "process");
+  const [text = "headlessgl"] = modes;
+  const mode = GPUJS_MODES.find((known) => known === text);
+  if (mode === undefined) {
+    throw badSpec(
+      `"${part}" asks for gpu.js on "${text}"; expected ${GPUJS_MODES.join(", ")} or process, e.g. gpujs:headlessgl:process`,
+    );
+  }
+  if (modes.length > 1) throw badSpec(`"${part}" names what gpu.js runs on twice`);
+  if (settings.length - modes.length > 1) throw badSpec(`"${part}" names its process twice`);
+  return { mode, ...(settings.length > modes.length ? { isolation: "process" as const } : {}) };
 }
 
 function parseWhich(part: string, kind: GpuTechnology, text: string): GpuChoice {
@@ -156,11 +186,14 @@ function badSpec(message: string): TrainerError {
 }
 
 /** The device as `parseDevices` reads it. */
-export function formatDevice({ kind, threads, which, speed, role }: DeviceSpec): string {
+export function formatDevice(spec: DeviceSpec): string {
+  const { kind, threads, which, mode, isolation, speed, role } = spec;
   return (
     kind +
     (threads === 1 ? "" : `:${threads}`) +
     (which === undefined ? "" : `:${which}`) +
+    (mode === undefined ? "" : `:${mode}`) +
+    (isolation === undefined ? "" : `:${isolation}`) +
     (role === usualRole(kind) ? "" : `:role=${role}`) +
     (speed === 1 ? "" : `@${speed}`)
   );

@@ -28,7 +28,7 @@ export interface SupervisedDevice {
   /** Closes the device and waits for its worker to end; after the time-out it is terminated. */
   close(timeoutMs: number): Promise<Awaited<ReturnType<DeviceApi["close"]>>>;
   /**
-   * Ends the worker at once. Afterwards it touches no memory that others see.
+   * Ends the worker, at once if `leaveMs` is 0. Afterwards it touches no memory that others see.
    *
    * @returns whether its thread has ended: one that is stuck in foreign code can't be made to.
    */
@@ -43,7 +43,20 @@ const YOUNG_MEBIBYTES = 4;
 /** A thread in JavaScript ends at once; one that is stuck in foreign code may never. */
 const TERMINATION_MS = 10_000;
 
-export function startDevice(name: string, workerUrl: URL = WORKER_URL): SupervisedDevice {
+export interface DeviceThread {
+  /** Default: the worker beside this module. */
+  readonly workerUrl?: URL | undefined;
+  /**
+   * Milliseconds that the worker is given to close by itself before it is ended by force: foreign code may take
+   * the whole process with it when its thread is cut off (a graphics driver with a live context). Default 0.
+   */
+  readonly leaveMs?: number;
+}
+
+export function startDevice(
+  name: string,
+  { workerUrl = WORKER_URL, leaveMs = 0 }: DeviceThread = {},
+): SupervisedDevice {
   const { port1, port2 } = new MessageChannel();
   const worker = new Worker(workerUrl, {
     workerData: { port: port2 },
@@ -111,8 +124,21 @@ export function startDevice(name: string, workerUrl: URL = WORKER_URL): Supervis
 
   function terminate(): Promise<boolean> {
     closing = true;
-    termination ??= within(TERMINATION_MS, worker.terminate());
+    termination ??= end();
     return termination;
+  }
+
+  async function end(): Promise<boolean> {
+    if (leaveMs > 0 && dead === undefined) {
+      try {
+        // Its answer, if any, is of no interest: the worker's end is.
+        methods.close().catch(() => undefined);
+      } catch {
+        // Comlink's proxy is released: it was told to close already.
+      }
+      if (await within(leaveMs, exited)) return true;
+    }
+    return within(TERMINATION_MS, worker.terminate());
   }
 
   return {

@@ -18,7 +18,7 @@ import { TrainerError } from "../errors.js";
 export type GpuSpec = DeviceSpec & { readonly kind: GpuTechnology };
 
 export function isGpuSpec(spec: DeviceSpec): spec is GpuSpec {
-  return spec.kind !== "cpu";
+  return spec.kind === "cuda" || spec.kind === "opencl";
 }
 
 /** What a technology's driver offers here, or why it can't be used. Never throws. */
@@ -83,7 +83,8 @@ export function hardwareGpus(): readonly GpuDevice[] {
 /** What Linux has for the GPUs of NVIDIA, of others, and of a Windows around it. */
 const deviceFiles = ["/dev/nvidiactl", "/dev/dri", "/dev/kfd", "/dev/dxg"];
 
-function mayHaveGpus(): boolean {
+/** Whether the machine shows any trace of a GPU. */
+export function mayHaveGpus(): boolean {
   const { HETEROSGD_CUDA_LIBRARY: cuda, HETEROSGD_OPENCL_LIBRARY: opencl } = process.env;
   return (
     process.platform !== "linux" ||

@@ -1,8 +1,10 @@
 import { nativeSupport, wasmSupport, type InstructionSet } from "@heterosgd/cpu-kernels";
+import type { GpujsSupport } from "@heterosgd/gpu-kernels";
 import type { CpuKernelsDescription, KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { chooseGpu, isGpuSpec } from "./choose-gpu.js";
+import { chooseGpujs, isGpujsSpec } from "./choose-gpujs.js";
 
 /** `auto`: native where the addon can be used, WebAssembly elsewhere. */
 export type KernelsChoice = "auto" | CpuKernelsDescription["name"];
@@ -18,6 +20,11 @@ export interface KernelsOptions {
   readonly bf16?: boolean;
   /** Refuses what `auto` takes in place of the best. Default false. */
   readonly require?: boolean;
+  /**
+   * What gpu.js offers here. Default: what `gpujsSupport()` resolves to, where a device runs on it and the function
+   * can wait for it.
+   */
+  readonly gpujs?: GpujsSupport | undefined;
 }
 
 export interface ChosenKernels {
@@ -35,13 +42,14 @@ export interface ChosenKernels {
  * stand to be looked for by two at once.
  *
  * @throws TrainerError KERNELS_UNAVAILABLE if what is asked for can't be had here, a GPU among it;
- * DEVICE_SPEC if a device has threads, but the kernels have not.
+ * DEVICE_SPEC if a device has threads, but the kernels have not. TypeError if a device runs on gpu.js and
+ * `options.gpujs` is left out.
  */
 export function chooseKernels(
   devices: readonly DeviceSpec[],
   options: KernelsOptions = {},
 ): ChosenKernels {
-  const processors = devices.filter((spec) => !isGpuSpec(spec));
+  const processors = devices.filter(({ kind }) => kind === "cpu");
   if (processors.length === 0 && options.bf16 === true) throw noBf16("those of GPUs have none");
   const onProcessors =
     processors.length === 0
@@ -49,7 +57,10 @@ export function chooseKernels(
       : chooseForProcessors(processors, options);
   const left = [...onProcessors.kernels];
   return {
-    devices: devices.map((spec) => (isGpuSpec(spec) ? chooseGpu(spec) : left.shift()!)),
+    devices: devices.map((spec) => {
+      if (isGpujsSpec(spec)) return chooseGpujs(spec, options.gpujs);
+      return isGpuSpec(spec) ? chooseGpu(spec) : left.shift()!;
+    }),
     nativeUnavailable: onProcessors.nativeUnavailable,
   };
 }

@@ -12,6 +12,7 @@ import {
 } from "../coordinator/replacements.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
+import { withGpujs } from "./choose-gpujs.js";
 import { chooseKernels } from "./choose-kernels.js";
 import { fitDevices, type FitOptions } from "./memory-gpu.js";
 import type { JoinedRecord, LostRecord, RetryFailedRecord } from "./run-event.js";
@@ -88,7 +89,7 @@ export interface ControlledRun {
 /** Has lost devices replaced and others added, for as long as the run goes on. */
 export function controlDevices(
   { open, executor, layout, limits: replacing, onRetryFailed, onTooFew }: ControlledRun,
-  options: FitOptions & Pick<TrainOptions, "devices" | "kernels" | "bf16">,
+  options: FitOptions & Pick<TrainOptions, "devices" | "kernels" | "bf16" | "gpujs">,
 ): Replacements {
   const { policy, train, devices } = options;
   let next = devices.length;
@@ -103,7 +104,7 @@ export function controlDevices(
     devices,
     async open(spec, replaces) {
       const id = next;
-      const [runs] = chooseKernels([spec], options).devices;
+      const [runs] = chooseKernels([spec], await withGpujs(options, [spec])).devices;
       const { info, limits } = fitDevices([spec], [runs!], options, id)[0]!;
       requireUse(info);
       const names = policy.models([info]);

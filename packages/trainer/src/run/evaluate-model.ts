@@ -12,6 +12,7 @@ import { openDevices } from "../coordinator/open-devices.js";
 import type { DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import { requireFit } from "./data-fit.js";
+import { withGpujs } from "./choose-gpujs.js";
 import { chooseKernels, type KernelsOptions } from "./choose-kernels.js";
 import { noDevices } from "./no-devices.js";
 import { batchLimits } from "./batch-limits.js";
@@ -47,7 +48,7 @@ export async function evaluateModel(options: EvaluateModelOptions): Promise<Metr
   const limits = batchLimits(batchRows, [dataset]);
   const open = await openDevices({
     devices,
-    kernels: chooseKernels(devices, options).devices,
+    kernels: chooseKernels(devices, await withGpujs(options, devices)).devices,
     shape,
     rule: null,
     train: null,

@@ -14,6 +14,7 @@ import { TrainerError } from "../errors.js";
 import type { BatchLimits } from "../device/api.js";
 import { batchLimits, bufferRows } from "./batch-limits.js";
 import { findGpu, isGpuSpec } from "./choose-gpu.js";
+import { isGpujsSpec } from "./choose-gpujs.js";
 import { deviceInfo } from "./device-info.js";
 import type { TrainOptions } from "./train.js";
 
@@ -23,8 +24,8 @@ const USABLE = 0.9;
 /** What a run asks of a device's own memory, in bytes. */
 export interface GpuMemory {
   readonly bytes: number;
-  /** What there is for it. */
-  readonly room: number;
+  /** What there is for it; null where the driver does not tell (WebGL's does not). */
+  readonly room: number | null;
   /** Rows that a batch may have for want of memory; null where it may have all that the algorithm wants. */
   readonly loweredTo: number | null;
 }
@@ -62,6 +63,10 @@ export function fitDevices(
   const places = specs.map((spec) => (isGpuSpec(spec) ? findGpu(spec) : null));
   return specs.map((spec, i) => {
     const info = deviceInfo(first + i, policy.maxBatchRows, spec);
+    if (isGpujsSpec(spec)) {
+      const bytes = bytesOnDevice(info, all, kernels[i]!, parameterLayout(options.shape), options);
+      return { info, limits: all, memory: { bytes, room: null, loweredTo: null } };
+    }
     const gpu = places[i];
     if (!gpu) return { info, limits: all, memory: null };
     const sharing = places.filter((other) => other !== null && isSame(other, gpu)).length;

@@ -8,6 +8,7 @@ import {
   type KernelsDescription,
 } from "../device/device-kernels.js";
 import { chooseKernels } from "./choose-kernels.js";
+import type { BatchLimits } from "../device/api.js";
 import { batchLimits } from "./batch-limits.js";
 import { fitDevices, type FittedDevice, type GpuMemory } from "./memory-gpu.js";
 import { processMemory, type ProcessMemory } from "./memory-process.js";
@@ -56,7 +57,16 @@ export interface MemoryEstimate {
 
 export interface EstimateOptions extends Pick<
   TrainOptions,
-  "train" | "evaluation" | "shape" | "rule" | "devices" | "policy" | "kernels" | "bf16" | "require"
+  | "train"
+  | "evaluation"
+  | "shape"
+  | "rule"
+  | "devices"
+  | "policy"
+  | "kernels"
+  | "bf16"
+  | "gpujs"
+  | "require"
 > {
   /** Whether checkpoints are written. Default false. */
   readonly savesCheckpoints?: boolean;
@@ -124,7 +134,7 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
     const computed =
       own === null
         ? work + deviceKernelsBytes(kernels[id]!, layout, worked, rule)
-        : ownMemoryHostBytes(kernels[id]!, limits);
+        : hostBytes(kernels[id]!, limits, own);
     return {
       device: id,
       models: modelBytes((name) => name.split(":")[1] === String(id)),
@@ -165,6 +175,14 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
     : null;
   const total = Math.max(training, held.peak);
   return { ...parts, devices, training, reading: held.peak, total, wasm };
+}
+
+/**
+ * What a device with memory of its own takes of the process's. Where WebGL keeps things, and whether that is
+ * a GPU's memory, it does not say: they are counted here.
+ */
+function hostBytes(kernels: KernelsDescription, limits: BatchLimits, own: GpuMemory): number {
+  return kernels.name === "gpujs" ? own.bytes : ownMemoryHostBytes(kernels, limits);
 }
 
 /** What an array of so many bytes takes where such kernels work on it. */

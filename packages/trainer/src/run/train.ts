@@ -30,6 +30,7 @@ import {
   type Checkpointer,
   type CheckpointOptions,
 } from "./checkpointer.js";
+import { withGpujs } from "./choose-gpujs.js";
 import { chooseKernels, type ChosenKernels, type KernelsOptions } from "./choose-kernels.js";
 import { allFinite, diverged } from "./finite.js";
 import { fitDevices } from "./memory-gpu.js";
@@ -102,7 +103,8 @@ export interface TrainResult {
  * device's own memory has no room for it), or what a device
  * reported when it could not be opened. `salvageOf(error)` has the last merged model.
  */
-export async function train(options: TrainOptions): Promise<TrainResult> {
+export async function train(given: TrainOptions): Promise<TrainResult> {
+  const options = await withGpujs(given, given.devices);
   const { train: rows, evaluation, shape, rule, devices: specs } = options;
   const cutoffs = usableCutoffs(options.cutoffs ?? defaultCutoffs, shape.labels);
   if (specs.length === 0) throw new TrainerError("NO_DEVICES", "no device was named");
