@@ -3,6 +3,6 @@ import { base } from "../../tsup.base.js";
 
 export default defineConfig({
   ...base,
-  entry: ["src/index.ts"],
+  entry: ["src/index.ts", "src/gpujs.ts"],
   platform: "node",
 });

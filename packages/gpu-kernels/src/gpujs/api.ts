@@ -39,6 +39,16 @@ export interface GpujsKernels extends Kernels<GpujsArray, GpujsBatch> {
    * own, so that the first real step takes as long as the others. Shaders take 0.1 s each.
    */
   warm(layout: ParameterLayout, limits: Pick<GpujsLimits, "maxRows" | "optimizer">): Promise<void>;
+  /** What lies on the device. */
+  deviceUse(): GpujsDeviceUse | Promise<GpujsDeviceUse>;
+}
+
+export interface GpujsDeviceUse {
+  /** Textures, or arrays that stand for them. */
+  readonly blocks: number;
+  readonly bytes: number;
+  /** The most bytes so far. */
+  readonly mostBytes: number;
 }
 
 /** A device of gpu.js in Node. */
