@@ -1,5 +1,6 @@
 export { drawFigure, type DrawOptions } from "./draw/draw-figure.js";
-export { serialise } from "./draw/serialise.js";
+export { pictureSvg, type PictureOptions } from "./draw/picture.js";
+export { escaped, serialise } from "./draw/serialise.js";
 export {
   declarations,
   palettes,
@@ -26,6 +27,10 @@ export {
 } from "./figures/figure.js";
 export { runFigures } from "./figures/run-figures.js";
 export type { Target } from "./figures/target-table.js";
+export { figureHtml, type FigureHtmlOptions } from "./page/figure-html.js";
+export { pageHtml, type ReportPage, type ReportSection } from "./page/page.js";
+export { runFacts, runSection } from "./page/run-section.js";
+export { pageStyles } from "./page/styles.js";
 export { collectRun, type RunCollector } from "./series/collect-run.js";
 export {
   contestantsOf,

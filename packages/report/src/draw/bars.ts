@@ -1,7 +1,7 @@
 import { rect, text, type PlotOptions } from "@observablehq/plot";
 import type { BarsChart, PartLook } from "../figures/figure.js";
 import { valueWords } from "../figures/tables.js";
-import { domainOf, MARGIN_TOP, xMarks, type Frame } from "./frame.js";
+import { domainOf, xMarks, type Frame } from "./frame.js";
 import { FONT_SIZE, shorten, textWidth } from "./labels.js";
 import type { LegendEntry } from "./legend.js";
 import { colour, lookOf, type Look } from "./themes.js";
@@ -46,11 +46,12 @@ export function barsOptions({ x, parts, bars }: BarsChart, frame: Frame): PlotOp
       return value > 0 ? [box] : [];
     });
   });
+  const top = 6;
   return {
     document: frame.document,
     width: frame.width,
-    height: MARGIN_TOP + bars.length * BAR + 44,
-    marginTop: MARGIN_TOP,
+    height: top + bars.length * BAR + 44,
+    marginTop: top,
     marginRight: 22,
     marginLeft: 14,
     marginBottom: 44,

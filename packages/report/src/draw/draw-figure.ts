@@ -2,7 +2,7 @@ import { plot } from "@observablehq/plot";
 import type { Figure } from "../figures/figure.js";
 import { barsLegend, barsOptions } from "./bars.js";
 import { MARGIN_TOP, type Frame } from "./frame.js";
-import { apart, FONT_SIZE, shorten } from "./labels.js";
+import { apart, FONTS, FONT_SIZE, shorten } from "./labels.js";
 import { drawLegend } from "./legend.js";
 import { endLabels, linesLegend, linesOptions, type EndLabel } from "./lines.js";
 import { stripOptions } from "./strip.js";
@@ -54,7 +54,7 @@ export function drawFigure(
     "aria-label": `${title}. ${description}`,
     fill: "currentColor",
     color: colour("ink"),
-    "font-family": "system-ui, sans-serif",
+    "font-family": FONTS,
     "font-size": String(FONT_SIZE),
     "text-anchor": "middle",
   }) as SVGSVGElement;

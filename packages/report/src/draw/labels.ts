@@ -1,6 +1,11 @@
 /** Text in drawings, whose width is guessed: nothing measures it under Node. */
 
 export const FONT_SIZE = 12;
+
+/** By name besides, for programs that know no system's own. */
+export const FONTS =
+  "system-ui, 'DejaVu Sans', 'Liberation Sans', Arial, Helvetica, 'Noto Sans', sans-serif";
+
 const LONGEST = 34;
 
 /** Pixels that a text takes, rather too many than too few. */

@@ -14,11 +14,12 @@ export function stripOptions({ x, lanes, marks }: StripChart, frame: Frame): Plo
     x,
     lanes.flatMap(({ from, to }) => [from, to]),
   );
+  const marginTop = marks.length > 0 ? MARGIN_TOP : 6;
   return {
     document: frame.document,
     width: frame.width,
-    height: MARGIN_TOP + lanes.length * LANE + 44,
-    marginTop: MARGIN_TOP,
+    height: marginTop + lanes.length * LANE + 44,
+    marginTop,
     marginRight: 22,
     marginLeft: 14,
     marginBottom: 44,
