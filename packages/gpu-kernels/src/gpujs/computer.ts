@@ -33,6 +33,16 @@ export interface Computer {
   readonly close: () => Promise<void>;
 }
 
+/**
+ * How long a result is made. On WebGL it fills a square of texels whose side is odd: drivers in software compile a
+ * shader anew for each combination of textures that are powers of two wide or high.
+ */
+function roomFor(mode: GpujsMode, length: number): number {
+  if (!isWebGl(mode)) return length;
+  const side = Math.max(3, Math.ceil(Math.sqrt(length / 4)));
+  return 4 * (side + ((side + 1) % 2)) ** 2;
+}
+
 const isWebGl = (mode: GpujsMode): boolean => mode !== "webasm" && mode !== "cpu";
 
 /** @throws GpuKernelsError GPU_UNAVAILABLE if gpu.js does not compute on just that */
@@ -94,7 +104,7 @@ export function openComputer(GPU: GpuClass, mode: GpujsMode): Computer {
   function keep(value: GpuTexture | Float32Array, length: number): Block {
     const block: Block = { length, value };
     held.add(block);
-    bytes += 4 * length;
+    bytes += 4 * roomFor(mode, length);
     mostBytes = Math.max(mostBytes, bytes);
     return block;
   }
@@ -109,8 +119,9 @@ export function openComputer(GPU: GpuClass, mode: GpujsMode): Computer {
     const { kernel } = built;
     let value: GpuTexture | Float32Array;
     try {
-      if (built.length !== length) kernel.setOutput([length]);
-      built.length = length;
+      const room = roomFor(mode, length);
+      if (built.length !== room) kernel.setOutput([room]);
+      built.length = room;
       const values = [...arrays.map((one) => one.value), ...numbers];
       value = kernel(...(values as never[])) as GpuTexture | Float32Array;
     } catch (error) {
@@ -159,7 +170,7 @@ export function openComputer(GPU: GpuClass, mode: GpujsMode): Computer {
   function free(...blocks: readonly (Block | null | undefined)[]): void {
     for (const block of blocks) {
       if (block == null || !held.delete(block)) continue;
-      bytes -= 4 * block.length;
+      bytes -= 4 * roomFor(mode, block.length);
       if (!(block.value instanceof Float32Array)) block.value.delete();
     }
   }

@@ -172,8 +172,15 @@ export const sparse = program(
 );
 
 export const activations = {
-  // Written so that NaN stays NaN: a diverged network must show in its loss.
-  relu: program("relu", "source", "", "", "let z = source[x]; if (z < 0) { z = 0; } return z;"),
+  // NaN has to stay NaN, for a diverged network must show in its loss: compilers of shaders make a
+  // maximum, which loses it, of "0 if z < 0".
+  relu: program(
+    "relu",
+    "source",
+    "",
+    "",
+    "const z = source[x]; return 0.5 * z + 0.5 * Math.abs(z);",
+  ),
   sigmoid: program("sigmoid", "source", "", "", `const z = source[x];${sigmoid}\n return y;`),
   tanh: program(
     "tanh",
