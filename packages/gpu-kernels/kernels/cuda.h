@@ -16,7 +16,8 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-#define KERNEL extern "C" __global__ void
+/* No launch has larger groups: what the compiler may count on when it shares out registers. */
+#define KERNEL extern "C" __global__ void __launch_bounds__(256)
 #define FUNCTION static __device__ __forceinline__
 
 #define POINTER(type, name) type *name##_base, const u64 name##_start
@@ -38,8 +39,5 @@ typedef unsigned long long u64;
 
 /* Every work item of the group has to come here. */
 #define BARRIER() __syncthreads()
-
-/* On a float or a u32 in either memory. */
-#define ATOMIC_ADD(pointer, value) atomicAdd((pointer), (value))
 
 #define FLOAT_BITS(value) __float_as_uint(value)

@@ -8,6 +8,7 @@ import {
   defaultKeptBytes,
   partsOf,
   rankedRows,
+  rankingKeys,
   slotWords,
   type Blocks,
 } from "./kernels/sizes.js";
@@ -51,7 +52,8 @@ export function gpuKernelsBytes(
   const scores = Math.max(maxRows * blocks.classes, kept);
   const sums = 2 * maxRows * blocks.allSlices;
   const perRow = 2 * maxRows + Math.max(1, maxLabels);
-  const ranking = 2 * rows * blocks.allSlices * k + 2 * rows * k + rows;
+  const keys = rankingKeys(k, blocks.allSlices).reduce((sum, each) => sum + each);
+  const ranking = 2 * rows * keys + 2 * rows * k + rows;
   return 4 * (slots + scores + sums + perRow + ranking + partsWords(layout, maxRows, blocks));
 }
 

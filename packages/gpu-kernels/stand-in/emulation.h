@@ -12,6 +12,7 @@
 
 #define __global__
 #define __device__
+#define __launch_bounds__(items)
 #define __forceinline__ inline __attribute__((always_inline))
 
 /** In a section, so that the launch can poison what a block shares. */
@@ -30,13 +31,6 @@ void wait_at_barrier(int line);
 #define blockDim (stand_in::block_size)
 #define gridDim (stand_in::grid_size)
 #define __syncthreads() stand_in::wait_at_barrier(__LINE__)
-
-template <typename T, typename V>
-T atomicAdd(T* pointer, V value) {
-  const T before = *pointer;
-  *pointer = before + static_cast<T>(value);
-  return before;
-}
 
 inline unsigned __float_as_uint(float value) {
   unsigned bits;

@@ -80,7 +80,41 @@ export function slotOffsets(rows: number, nonZeros: number, labels: number) {
   };
 }
 
+/** From so many on, the best of a slice are found by sorting it. */
+export const sortedFrom = 33;
+
+/** Lists of keys, and keys of each, of a row. */
+export interface KeyLists {
+  readonly count: number;
+  readonly length: number;
+}
+
+/** What a row's slices are ranked to, and that merged to, step by step: one list in the end. */
+export function rankingSteps(k: number, slices: number): readonly KeyLists[] {
+  if (k < sortedFrom)
+    return [
+      { count: slices, length: k },
+      { count: 1, length: k },
+    ];
+  const steps = [{ count: slices, length: Math.min(k, slice) }];
+  for (let last = steps[0]!; last.count > 1; last = steps.at(-1)!) {
+    const length = Math.min(k, 2 * last.length);
+    steps.push({ count: ceilDivide(last.count, 2), length });
+  }
+  return steps;
+}
+
+/** Keys of a row that two buffers hold by turns, before the last step. */
+export function rankingKeys(k: number, slices: number): readonly [number, number] {
+  const sizes = rankingSteps(k, slices)
+    .slice(0, -1)
+    .map(({ count, length }) => count * length);
+  const most = (turn: number) => Math.max(0, ...sizes.filter((_, i) => i % 2 === turn));
+  return [most(0), most(1)];
+}
+
 /** Rows that are ranked at once, so that what is best in each slice takes at most `bytes`. */
 export function rankedRows(rows: number, k: number, slices: number, bytes: number): number {
-  return Math.max(1, Math.min(rows, Math.floor(bytes / (8 * slices * k))));
+  const [first, second] = rankingKeys(k, slices);
+  return Math.max(1, Math.min(rows, Math.floor(bytes / (8 * Math.max(1, first + second)))));
 }

@@ -1,7 +1,7 @@
 /**
  * The best classes of each row: slices of each block are ranked on their own, then what is best in
- * each (`rank.cu`). So many rows at once as keep what is best in all slices within the budget of a
- * block.
+ * each is merged (`rank.cu`). So many rows at once as keep what is best in all slices within the budget
+ * of a block.
  */
 import type { GpuDriver, GpuPointer } from "../driver.js";
 import type { LayerPlace } from "./arrays.js";
@@ -9,7 +9,16 @@ import { beyond, pointer, u32, type Launcher } from "./launch.js";
 import { softmaxParts, type OutputRoom } from "./output.js";
 import { identity, type Products } from "./products.js";
 import type { Scratch } from "./scratch.js";
-import { blocksOf, ceilDivide, rankedRows, slice } from "./sizes.js";
+import {
+  blocksOf,
+  ceilDivide,
+  rankedRows,
+  rankingKeys,
+  rankingSteps,
+  slice,
+  sortedFrom,
+  type KeyLists,
+} from "./sizes.js";
 
 export interface TopKCall {
   readonly rows: number;
@@ -29,8 +38,31 @@ export function createTopK(
   room: OutputRoom,
   blockBytes: number,
 ): (call: TopKCall) => Promise<void> {
-  const candidatesRoom = scratch.buffer();
+  const listsRooms = [scratch.buffer(), scratch.buffer()];
   const resultRoom = scratch.buffer();
+
+  function merge(
+    rows: number,
+    { count, length }: KeyLists,
+    from: GpuPointer,
+    { length: kept }: KeyLists,
+    into: GpuPointer,
+  ): void {
+    if (kept < sortedFrom) {
+      const values = [pointer(from), u32(count * length), u32(kept), pointer(into)];
+      launcher.overRows("rank_keys", rows, 1, values);
+      return;
+    }
+    const entries = rows * count * length;
+    launcher.overElements("merge_keys", entries, [
+      pointer(from),
+      u32(count),
+      u32(length),
+      u32(entries),
+      pointer(into),
+      u32(kept),
+    ]);
+  }
 
   return async ({ rows, hidden, layer, k, ids, logits, logSumExp }) => {
     const { inputs: units, outputs: classes } = layer;
@@ -40,9 +72,16 @@ export function createTopK(
     const scores = room.scores(most * blocks.classes);
     const maxima = room.maxima(most * allSlices);
     const sums = room.sums(most * allSlices);
-    const candidates = candidatesRoom(2 * most * allSlices * k);
     // Keys, two words each, then the logarithms.
     const result = resultRoom(2 * most * k + most);
+    const steps = rankingSteps(k, allSlices);
+    const keys = rankingKeys(k, allSlices);
+    const into = (step: number): GpuPointer => {
+      if (step === steps.length - 1) return result;
+      const turn = step % 2;
+      return listsRooms[turn]!(2 * most * keys[turn]!);
+    };
+    const { length: kept } = steps[0]!;
 
     for (let firstRow = 0; firstRow < rows; firstRow += most) {
       const count = Math.min(most, rows - firstRow);
@@ -55,22 +94,19 @@ export function createTopK(
         products.forward(count, own, layer, first, width, identity, scores);
         const block = { scores, count: width, slices, slicesBefore };
         softmaxParts(launcher, count, block, maxima, sums, allSlices);
-        launcher.overRows("rank_scores", count, slices, [
+        launcher.overRows(k < sortedFrom ? "rank_scores" : "sort_scores", count, slices, [
           pointer(scores),
           u32(first),
           u32(width),
-          u32(k),
-          pointer(candidates),
+          u32(kept),
+          pointer(into(0)),
           u32(allSlices),
           u32(slicesBefore),
         ]);
       }
-      launcher.overRows("rank_keys", count, 1, [
-        pointer(candidates),
-        u32(allSlices * k),
-        u32(k),
-        pointer(result),
-      ]);
+      for (let step = 1; step < steps.length; step++) {
+        merge(count, steps[step - 1]!, into(step - 1), steps[step]!, into(step));
+      }
       launcher.overElements("log_sum_exp", count, [
         pointer(maxima),
         pointer(sums),
