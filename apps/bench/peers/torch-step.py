@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""One training step in PyTorch as an expert writes it by hand, for `bench step`.
+"""One training step in PyTorch as an expert writes it by hand, for `bench step` and `bench gpu`.
 
 No autograd, nothing of the size rows x labels allocated in a step, softmax in place, products
 added straight into the weights. Of several ways to write a part the fastest here is used: the
 sparse gradient is added as a sparse tensor (index_add_ takes longer), the bias's is a product with
-ones (a sum over columns takes longer).
+ones (a sum over columns takes longer). On a GPU the sparse parts are added by index: adding a
+sparse tensor sorts it there.
 
-    torch-step.py FOLDER THREADS [--bf16]
+    torch-step.py FOLDER THREADS [--bf16] [--tf32] [--device cuda:0]
+
+On a GPU all batches lie there before the first step, and a step waits for nothing. --tf32 lets its
+tensor cores round the factors of float32 products, which is off otherwise.
 
 FOLDER holds step.json and step.bin as `bench step` writes them. Then every line of standard input
 is a JSON object, and so is the line that answers it:
@@ -30,7 +34,10 @@ def answer(reply):
 
 
 folder, threads = sys.argv[1], int(sys.argv[2])
-bf16 = "--bf16" in sys.argv[3:]
+options = sys.argv[3:]
+bf16 = "--bf16" in options
+device = options[options.index("--device") + 1] if "--device" in options else "cpu"
+on_gpu = device != "cpu"
 # Set before the libraries are loaded. Two of these would make OpenBLAS slower than it is.
 for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
     os.environ.pop(name, None)
@@ -45,8 +52,12 @@ except ImportError as error:
     answer({"missing": str(error)})
     sys.exit(0)
 
+if on_gpu and not torch.cuda.is_available():
+    answer({"missing": "torch " + torch.__version__ + " finds no GPU"})
+    sys.exit(0)
 torch.set_num_threads(threads)
 torch.set_grad_enabled(False)
+torch.set_float32_matmul_precision("high" if "--tf32" in options else "highest")
 half = torch.bfloat16
 
 
@@ -73,7 +84,7 @@ def part(place, kind=np.float32):
 
 
 def tensor(name):
-    return torch.from_numpy(part(plan["parameters"][name]))
+    return torch.from_numpy(part(plan["parameters"][name])).to(device)
 
 
 W1 = tensor("input.weight").view(features, units)
@@ -89,25 +100,34 @@ def prepare(batch):
     label_offsets = part(batch["labelOffsets"], np.uint32).astype(np.int64)
     label_ids = part(batch["labels"], np.uint32).astype(np.int64)
     counts = np.diff(label_offsets)
-    return {
-        "rows": len(offsets) - 1,
-        "offsets": torch.from_numpy(offsets[:-1].copy()),
-        "lengths": torch.from_numpy(np.diff(offsets)),
-        "indices": torch.from_numpy(indices),
-        "values": torch.from_numpy(part(batch["values"])),
-        "label_rows": torch.from_numpy(np.repeat(np.arange(len(counts)), counts)),
-        "labels": torch.from_numpy(label_ids),
-        "targets": torch.from_numpy(np.repeat(1.0 / counts, counts).astype(np.float32)),
+    label_rows = np.repeat(np.arange(len(counts)), counts)
+    arrays = {
+        "offsets": offsets[:-1].copy(),
+        "lengths": np.diff(offsets),
+        "indices": indices,
+        "values": part(batch["values"]),
+        "label_rows": label_rows,
+        "labels": label_ids,
+        "places": label_rows * labels + label_ids,
+        "targets": np.repeat(1.0 / counts, counts).astype(np.float32),
     }
+    tensors = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+    return {"rows": len(offsets) - 1, "non_zeros": len(indices), **tensors}
 
 
 batches = [prepare(batch) for batch in plan["batches"]]
-logits = torch.empty(batches[0]["rows"], labels)
-ones = torch.ones(batches[0]["rows"])
+logits = torch.empty(batches[0]["rows"], labels, device=device)
+flat_logits = logits.view(-1)
+ones = torch.ones(batches[0]["rows"], device=device)
 if bf16:
-    half_logits = torch.empty(logits.shape, dtype=half)
-    half_weights = torch.empty(W2.shape, dtype=half)
-    half_gradient = torch.empty(W2.shape, dtype=half)
+    half_logits = torch.empty(logits.shape, dtype=half, device=device)
+    half_weights = torch.empty(W2.shape, dtype=half, device=device)
+    half_gradient = torch.empty(W2.shape, dtype=half, device=device)
+
+
+def finish():
+    if on_gpu:
+        torch.cuda.synchronize()
 
 
 def step(batch, rate):
@@ -123,9 +143,14 @@ def step(batch, rate):
     else:
         torch.addmm(b2, hidden, W2.T, out=logits)
     torch.softmax(logits, 1, out=logits)
-    at = (batch["label_rows"], batch["labels"])
-    loss = -(logits[at].log() * batch["targets"]).sum() / batch["rows"]
-    logits.index_put_(at, -batch["targets"], accumulate=True)
+    if on_gpu:
+        chances = flat_logits[batch["places"]]
+        flat_logits.index_add_(0, batch["places"], batch["targets"], alpha=-1)
+    else:
+        at = (batch["label_rows"], batch["labels"])
+        chances = logits[at]
+        logits.index_put_(at, -batch["targets"], accumulate=True)
+    loss = -(chances.log() * batch["targets"]).sum() / batch["rows"]
     scale = -rate / batch["rows"]
     if bf16:
         half_logits.copy_(logits)
@@ -138,8 +163,15 @@ def step(batch, rate):
     b2.addmv_(logits.T, ones, alpha=scale)
     d_hidden.mul_(hidden > 0)
     b1.add_(d_hidden.sum(0), alpha=scale)
-    gradient = d_hidden.repeat_interleave(batch["lengths"], 0).mul_(batch["values"].unsqueeze(1))
-    W1.add_(torch.sparse_coo_tensor(batch["indices"].unsqueeze(0), gradient, W1.shape), alpha=scale)
+    # Told how many there are, it need not wait for the GPU to know.
+    gradient = d_hidden.repeat_interleave(
+        batch["lengths"], 0, output_size=batch["non_zeros"]
+    ).mul_(batch["values"].unsqueeze(1))
+    if on_gpu:
+        W1.index_add_(0, batch["indices"], gradient, alpha=scale)
+    else:
+        sparse = torch.sparse_coo_tensor(batch["indices"].unsqueeze(0), gradient, W1.shape)
+        W1.add_(sparse, alpha=scale)
     return loss
 
 
@@ -152,12 +184,14 @@ try:
             answer({"baseline": baseline, "peak": status("VmHWM")})
             continue
         losses = []
+        finish()
         wall, cpu = time.perf_counter(), time.process_time()
         for _ in range(question["steps"]):
             chosen = question["batch"]
             if chosen is None:
                 chosen, turn = turn, (turn + 1) % len(batches)
             losses.append(step(batches[chosen], question["learningRate"]))
+        finish()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         answer({"wall": wall, "cpu": cpu, "losses": [float(loss) for loss in losses]})
 except KeyboardInterrupt:

@@ -2,6 +2,8 @@ import { Command } from "commander";
 import { accuracy } from "./accuracy.js";
 import { bf16 } from "./bf16.js";
 import { faults } from "./faults/faults.js";
+import { gpu } from "./gpu/gpu.js";
+import { gpuWorker } from "./gpu/worker.js";
 import { measureKernels } from "./kernels/kernels.js";
 import { parse, type ParseOptions } from "./parse.js";
 import { profile } from "./profile/profile.js";
@@ -105,6 +107,22 @@ program
   .action(step);
 
 program
+  .command("gpu")
+  .description("checks and times the kernels of GPUs: one program, within minutes")
+  .option("--devices <list>", "as in cuda,opencl:cpu (default: GPUs, else what drivers offer)")
+  .option("--library <file>", "CUDA's driver library, instead of the system's")
+  .option("--labels <list>", "sizes of the output layer, separated by commas", numbers)
+  .option("--rows <n>", "rows of a batch", Number)
+  .option("--rounds <n>", "rounds, after one that does not count", Number)
+  .option("--only <parts>", "conformance, steps, kernels, soak, mixed, separated by commas", names)
+  .option("--steps <n>", "steps of the soak", Number)
+  .option("--minutes <n>", "what takes longer is ended, and a failure", Number)
+  .option("--python <path>", "the interpreter that has PyTorch")
+  .option("--data <folder>", "folder of the data sets")
+  .option("--json", "one JSON document on stdout")
+  .action(gpu);
+
+program
   .command("profile")
   .description("where the time of one run goes, thread by thread and operation by operation")
   .argument("[set]", "data set", "wordnet-hypernyms")
@@ -156,6 +174,12 @@ program
   .option("--threads <n>", "", Number)
   .option("--bf16")
   .action(stepWorker);
+
+program
+  .command("gpu-worker", { hidden: true })
+  .argument("<part>")
+  .argument("<input>")
+  .action(gpuWorker);
 
 try {
   await program.parseAsync();

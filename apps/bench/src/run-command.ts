@@ -25,6 +25,7 @@ export interface FinishedRun {
   readonly start: StartRecord & { readonly at: number };
   readonly evaluations: readonly (EvaluationRecord & { readonly at: number })[];
   readonly merges: readonly MergeRecord[];
+  readonly rounds: readonly RoundRecord[];
   /** What devices trained on, in the order in which it was done. */
   readonly done: readonly DoneRecord[];
   readonly end: EndRecord;
@@ -33,6 +34,7 @@ export interface FinishedRun {
 }
 
 export type MergeRecord = Extract<RunEvent, { type: "merge" }>;
+type RoundRecord = Extract<RunEvent, { type: "round" }>;
 export type DoneRecord = Extract<RunEvent, { type: "done" }>;
 
 /** The command has failed. */
@@ -118,6 +120,7 @@ function readRun(text: string): FinishedRun {
     start,
     evaluations: all("evaluation"),
     merges: all("merge"),
+    rounds: all("round"),
     done: all("done"),
     end,
     seconds: end.at - start.at,

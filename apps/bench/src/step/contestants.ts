@@ -21,7 +21,7 @@ export interface Contestant {
  * THP_MEM_ALLOC_ENABLE themselves); OpenMP's threads are told not to spin on cores that OpenBLAS's
  * own threads want; OpenBLAS chooses its kernels itself.
  */
-const torchEnvironment = {
+export const torchEnvironment = {
   THP_MEM_ALLOC_ENABLE: "1",
   GLIBC_TUNABLES:
     "glibc.malloc.hugetlb=1:glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184",
@@ -56,6 +56,34 @@ function torch(name: string, python: string, threads: number, bf16 = false): Con
     command: (folder) => [python, torchDriver, folder, ...options],
     environment: torchEnvironment,
   };
+}
+
+/** A GPU on the kernels of its technology, such as `cuda:0`. */
+export function gpuContestant(device: string): Contestant {
+  return ours(device, device, 1);
+}
+
+/** The kernels of the processor that a GPU is compared with, on one thread. */
+export function processorContestants(): readonly Contestant[] {
+  return [ours("plain", "plain", 1), ours("native", "native", 1)];
+}
+
+/**
+ * PyTorch on a GPU: in float32, and by products that are rounded, which tensor cores do.
+ *
+ * @param device - as PyTorch names it.
+ */
+export function torchGpuContestants(python: string, device: string): readonly Contestant[] {
+  const on = (name: string, options: readonly string[], rounds: boolean): Contestant => {
+    const { command, ...others } = torch(name, python, 1);
+    const all = (folder: string) => [...command(folder), "--device", device, ...options] as const;
+    return { ...others, bf16: rounds, command: all };
+  };
+  return [
+    on("torch", [], false),
+    on("torch-tf32", ["--tf32"], true),
+    on("torch-bf16", ["--bf16"], true),
+  ];
 }
 
 /** @param python - the interpreter that has PyTorch. */

@@ -16,15 +16,19 @@ export interface LineProcess {
  * Starts a process and waits for its first line.
  *
  * @param environment - added to this process's; undefined takes a variable away.
+ * @param signal - kills it.
  * @throws Error if it cannot be started or says nothing.
  */
 export async function startLineProcess(
   [program, ...args]: readonly [string, ...string[]],
   environment: Readonly<Record<string, string | undefined>> = {},
+  signal?: AbortSignal,
 ): Promise<LineProcess> {
   const child = spawn(program, args, {
     env: { ...process.env, ...environment },
     stdio: ["pipe", "pipe", "pipe"],
+    killSignal: "SIGKILL",
+    ...(signal && { signal }),
   });
   let complaints = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));

@@ -7,12 +7,14 @@ import {
   wasmKernelsBytes,
   type NativeKernelsOptions,
 } from "@heterosgd/cpu-kernels";
+import { createGpuKernels, gpuKernelsBytes } from "@heterosgd/gpu-kernels";
 import {
   createNetwork,
   createPlainKernels,
   networkBytes,
   plainKernelsBytes,
   type Batch,
+  type DeviceArray,
   type Kernels,
   type ParameterLayout,
 } from "@heterosgd/model";
@@ -29,7 +31,7 @@ import type {
 import { readStepData } from "./step-data.js";
 
 export interface StepWorkerOptions {
-  /** `plain`, `wasm` or `native`. */
+  /** `plain`, `wasm`, `native`, or a GPU as in `cuda:0` and `opencl:1`. */
   readonly kernels: string;
   readonly threads?: number;
   readonly bf16?: boolean;
@@ -44,12 +46,18 @@ interface Limits {
 }
 
 interface Chosen {
-  readonly create: () => Kernels;
+  readonly create: () => Kernels<DeviceArray, unknown>;
   /** Bytes that they say they keep. */
   readonly bytes: (layout: ParameterLayout, limits: Limits) => number;
 }
 
 function choose({ kernels, threads = 1, bf16 = false }: StepWorkerOptions): Chosen {
+  const gpu = /^(cuda|opencl):(\d+)$/u.exec(kernels);
+  if (gpu !== null) {
+    const technology = gpu[1] as "cuda" | "opencl";
+    const index = Number(gpu[2]);
+    return { create: () => createGpuKernels({ technology, index }), bytes: gpuKernelsBytes };
+  }
   switch (kernels) {
     case "plain":
       return { create: () => createPlainKernels(), bytes: plainKernelsBytes };
@@ -66,7 +74,9 @@ function choose({ kernels, threads = 1, bf16 = false }: StepWorkerOptions): Chos
       };
     }
     default:
-      throw new Error(`there are no kernels "${kernels}"; there are plain, wasm, native`);
+      throw new Error(
+        `there are no kernels "${kernels}"; there are plain, wasm, native, cuda:0, opencl:0`,
+      );
   }
 }
 
@@ -75,7 +85,7 @@ export async function stepWorker(folder: string, options: StepWorkerOptions): Pr
   const chosen = choose(options);
   const say = (line: Ready | Unable | StepsAnswer | MemoryAnswer) =>
     console.log(JSON.stringify(line));
-  let kernels: Kernels;
+  let kernels: Kernels<DeviceArray, unknown>;
   try {
     kernels = chosen.create();
   } catch (error) {
@@ -92,16 +102,34 @@ export async function stepWorker(folder: string, options: StepWorkerOptions): Pr
   };
   const network = createNetwork(kernels, layout, { maxRows: limits.maxRows });
   const parameters = kernels.allocate(layout.length);
-  readParameters(parameters);
+  // Kernels that share memory have arrays that are read into in place.
+  if (kernels.sharesMemory) readParameters(parameters as Float32Array);
+  else {
+    const host = new Float32Array(layout.length);
+    readParameters(host);
+    kernels.write(host, parameters);
+  }
   const documented = networkBytes(layout, limits).total + chosen.bytes(layout, limits);
   say({ ready: kernels.name, documented });
 
   let turn = 0;
-  const step = async (batch: Batch, slot: 0 | 1, learningRate: number): Promise<number> => {
-    const { rows } = batch;
-    const scale = -learningRate / rows;
-    const target = { kind: "add", target: parameters, scale } as const;
-    return (await network.train(kernels.upload(batch, slot), rows, parameters, target)) / rows;
+  /** One step after the other; while one runs, the batch of the next is uploaded. */
+  const takeSteps = async ({ steps, batch, learningRate }: StepsQuestion): Promise<number[]> => {
+    const losses: number[] = [];
+    const upload = (step: number): readonly [uploaded: unknown, rows: number] => {
+      const next: Batch = batches[batch ?? turn++ % batches.length]!;
+      return [kernels.upload(next, step % 2 === 0 ? 0 : 1), next.rows];
+    };
+    let next = upload(0);
+    for (let step = 1; step <= steps; step++) {
+      const [uploaded, rows] = next;
+      const scale = -learningRate / rows;
+      const target = { kind: "add", target: parameters, scale } as const;
+      const loss = network.train(uploaded, rows, parameters, target);
+      if (step < steps) next = upload(step);
+      losses.push((await loss) / rows);
+    }
+    return losses;
   };
   for await (const line of createInterface({ input: process.stdin })) {
     const question = JSON.parse(line) as StepsQuestion | MemoryQuestion;
@@ -109,13 +137,9 @@ export async function stepWorker(folder: string, options: StepWorkerOptions): Pr
       say({ baseline, peak: processMemory().peak });
       continue;
     }
-    const losses: number[] = [];
     const beganCpu = process.cpuUsage();
     const began = performance.now();
-    for (let i = 0; i < question.steps; i++) {
-      const number = question.batch ?? turn++ % batches.length;
-      losses.push(await step(batches[number]!, i % 2 === 0 ? 0 : 1, question.learningRate));
-    }
+    const losses = await takeSteps(question);
     const wall = (performance.now() - began) / 1000;
     const { user, system } = process.cpuUsage(beganCpu);
     say({ wall, cpu: (user + system) / 1e6, losses });

@@ -72,7 +72,7 @@ export async function step(options: StepOptions): Promise<void> {
   const peak = peakMeter();
   const results: SetResult[] = [];
   for (const name of sets) {
-    const result = await measureSet(name, stepSets[name]!, contestants, rounds, peak);
+    const result = await measureSet(name, stepSets[name]!, contestants, rounds, { peak });
     results.push(result);
     if (!json) console.log(describeSet(result));
   }
@@ -95,27 +95,34 @@ function peakMeter(): LimitMeter | Unable {
   }
 }
 
-async function measureSet(
+/**
+ * Measures one size, round by round.
+ *
+ * @param options.peak - measures the highest rate of one core.
+ * @param options.signal - kills all that takes part; what was asked of them is then an error.
+ * @throws Error if contestants compute different losses.
+ */
+export async function measureSet(
   name: string,
   shape: StepShape,
   contestants: readonly Contestant[],
   rounds: number,
-  peak: LimitMeter | Unable,
+  { peak, signal }: { readonly peak?: LimitMeter | Unable; readonly signal?: AbortSignal },
 ): Promise<SetResult> {
   const folder = mkdtempSync(join(tmpdir(), "heterosgd-bench-"));
   const running: Running[] = [];
-  const missing = "missing" in peak ? [{ name: "peak", reason: peak.missing }] : [];
+  const missing = peak && "missing" in peak ? [{ name: "peak", reason: peak.missing }] : [];
   try {
     writeStepData(folder, shape);
     for (const contestant of contestants) {
-      const started = await start(contestant, folder);
+      const started = await start(contestant, folder, signal);
       if ("process" in started) running.push(started);
       else missing.push({ name: contestant.name, reason: started.missing });
     }
     requireSameLosses(running);
     const peaks: number[] = [];
     const answers = await runRounds(running, rounds, () => {
-      if ("measure" in peak) peaks.push(peak.measure());
+      if (peak && "measure" in peak) peaks.push(peak.measure());
     });
     const results: ContestantResult[] = [];
     for (const [i, { contestant, what, process: child }] of running.entries()) {
@@ -133,10 +140,14 @@ async function measureSet(
 }
 
 /** Starts one and has it take the steps that all are compared by. */
-async function start(contestant: Contestant, folder: string): Promise<Running | Unable> {
+async function start(
+  contestant: Contestant,
+  folder: string,
+  signal?: AbortSignal,
+): Promise<Running | Unable> {
   let child: LineProcess;
   try {
-    child = await startLineProcess(contestant.command(folder), contestant.environment);
+    child = await startLineProcess(contestant.command(folder), contestant.environment, signal);
   } catch (error) {
     return { missing: error instanceof Error ? error.message : String(error) };
   }
