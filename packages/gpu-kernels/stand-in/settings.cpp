@@ -62,7 +62,7 @@ Settings from_environment() {
   Settings result;
   for (const char* name :
        {"DEVICES", "MEMORY", "DRIVER_VERSION", "CAPABILITY", "FAIL", "ORDER", "STREAMS"}) {
-    const char* const value = std::getenv((std::string("HETEROSGD_STAND_IN_") + name).c_str());
+    const char* const value = std::getenv((std::string("CUDA_STAND_IN_") + name).c_str());
     // A typing mistake would silently test something else.
     if (value != nullptr && !set_in(&result, name, value)) std::abort();
   }
