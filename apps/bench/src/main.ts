@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { accuracy } from "./accuracy.js";
 import { bf16 } from "./bf16.js";
+import { demo, type DemoOptions } from "./demo/demo.js";
 import { faults } from "./faults/faults.js";
 import { gpu } from "./gpu/gpu.js";
 import { gpuWorker } from "./gpu/worker.js";
@@ -166,6 +167,12 @@ program
   .option("--minutes <n>", "how long", Number)
   .option("--json", "one JSON document on stdout")
   .action((options: readonly string[], rest: SoakOptions) => soak({ ...rest, options }));
+
+program
+  .command("demo")
+  .description("a page that trains in the browser, on WebGL; served on this machine alone")
+  .option("--port <n>", "where to serve it (default: a port that is free)", Number)
+  .action((options: DemoOptions) => demo(options));
 
 program
   .command("step-worker", { hidden: true })
