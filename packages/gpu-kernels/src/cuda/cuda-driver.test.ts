@@ -241,12 +241,15 @@ describe.skipIf(!built.ok)("CUDA's driver", () => {
   });
 
   test("memory that is not to be had is an error with both numbers, and nothing is lost", () => {
-    const buffer = driver.allocate(2 ** 29);
-    expect(() => driver.allocate(2 ** 30)).toThrow(
-      failure("GPU_MEMORY", /no room for 1024 MiB, 512 MiB are left .*CUDA_ERROR_OUT_OF_MEMORY/u),
+    control.set("DEVICES", "2");
+    control.set("MEMORY", String(2 ** 24));
+    const small = open(1);
+    const buffer = small.allocate(2 ** 23);
+    expect(() => small.allocate(2 ** 24)).toThrow(
+      failure("GPU_MEMORY", /no room for 16 MiB, 8 MiB are left .*CUDA_ERROR_OUT_OF_MEMORY/u),
     );
-    driver.free(buffer);
-    expect(driver.allocate(2 ** 30).bytes).toBe(2 ** 30);
+    small.free(buffer);
+    expect(small.allocate(2 ** 24).bytes).toBe(2 ** 24);
   });
 
   test("copies beyond a buffer, kernels that there are not, and launches that are too large are refused", () => {

@@ -1,7 +1,8 @@
 import type { GpuBuffer, GpuDriver, GpuMark, GpuPointer, GpuQueue } from "../driver.js";
 import { GpuKernelsError } from "../errors.js";
 import { loadKoffi, type Koffi } from "../koffi.js";
-import { findCudaDevices, type CudaDevice } from "./devices.js";
+import { contextMemory, enterContext, leaveContext, retainContext } from "./context.js";
+import { noDevice, requireCudaDevice, type CudaDevice } from "./devices.js";
 import { createStatusCheck, type StatusCheck } from "./failures.js";
 import { createLauncher } from "./launcher.js";
 import { EVENT_DISABLE_TIMING, type Address, type CudaFunctions, type Handle } from "./library.js";
@@ -36,26 +37,11 @@ export function openCudaDriver({
   readonly library?: string | undefined;
   readonly image?: Uint8Array | undefined;
 }): GpuDriver {
-  const found = findCudaDevices(library);
+  const { cuda, device } = requireCudaDevice(index, library);
   const loaded = loadKoffi();
-  if (!found.ok || !loaded.ok) {
-    const { reason, remedy } = found.ok ? (loaded as Exclude<typeof loaded, { ok: true }>) : found;
-    throw new GpuKernelsError("GPU_UNAVAILABLE", `No CUDA device: ${reason}; ${remedy}.`);
-  }
-  const { cuda, devices } = found;
-  const device = devices[index];
-  if (device === undefined) {
-    throw new GpuKernelsError(
-      "GPU_UNAVAILABLE",
-      `There is no CUDA device ${index}; ${devices.length} are found, from 0 on: ` +
-        `${devices.map(({ info }) => info.name).join(", ")}.`,
-    );
-  }
+  if (!loaded.ok) throw noDevice(loaded);
   return openDevice(cuda, loaded.koffi, device, image ?? ptxImage());
 }
-
-/** The context that calls of this thread are for; each driver makes its own that before it calls. */
-let current: Handle = 0n;
 
 function openDevice(
   cuda: CudaFunctions,
@@ -79,18 +65,14 @@ function openDevice(
   });
 
   try {
-    const context = made(check, "cuDevicePrimaryCtxRetain", (handle) =>
-      cuda.retainContext(handle, ordinal),
-    );
+    const context = retainContext(cuda, ordinal, check);
     taken.push(() => {
-      current = 0n;
+      leaveContext();
       cuda.releaseContext(ordinal);
     });
     const enter = () => {
       if (loss !== undefined) throw loss;
-      if (current === context) return;
-      check("cuCtxSetCurrent", cuda.setContext(context));
-      current = context;
+      enterContext(cuda, context, check);
     };
     enter();
     const parts = openParts(cuda, koffi, { image, check, enter, taken });
@@ -165,8 +147,6 @@ function driverOver(
   const streams: Readonly<Record<GpuQueue, Handle>> = { compute, copy };
   const buffers = new Set<Buffer>();
   const marks: Mark[] = [];
-  const free = new BigUint64Array(1);
-  const total = new BigUint64Array(1);
   taken.push(() => {
     cuda.finishStream(copy);
     cuda.finishStream(compute);
@@ -181,8 +161,7 @@ function driverOver(
 
   function memory() {
     enter();
-    check("cuMemGetInfo_v2", cuda.memoryInfo(free, total));
-    return { total: Number(total[0]), free: Number(free[0]) };
+    return contextMemory(cuda, check);
   }
 
   return {

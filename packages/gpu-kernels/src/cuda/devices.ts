@@ -1,5 +1,6 @@
 /** Which devices CUDA's driver offers. */
 import type { GpuDevice, GpuSupport } from "../driver.js";
+import { GpuKernelsError } from "../errors.js";
 import { messageOf, type Lack } from "../lack.js";
 import { errorName } from "./failures.js";
 import { driverRemedy, loadCuda, type CudaFunctions, type Status } from "./library.js";
@@ -41,6 +42,31 @@ export function findCudaDevices(library?: string): FoundDevices {
   }
 }
 
+/**
+ * The device of that index, and the functions of its driver.
+ *
+ * @throws GpuKernelsError GPU_UNAVAILABLE
+ */
+export function requireCudaDevice(
+  index: number,
+  library?: string,
+): { readonly cuda: CudaFunctions; readonly device: CudaDevice } {
+  const found = findCudaDevices(library);
+  if (!found.ok) throw noDevice(found);
+  const { cuda, devices } = found;
+  const device = devices[index];
+  if (device !== undefined) return { cuda, device };
+  throw new GpuKernelsError(
+    "GPU_UNAVAILABLE",
+    `There is no CUDA device ${index}; ${devices.length} are found, from 0 on: ` +
+      `${devices.map(({ info }) => info.name).join(", ")}.`,
+  );
+}
+
+export function noDevice({ reason, remedy }: Lack): GpuKernelsError {
+  return new GpuKernelsError("GPU_UNAVAILABLE", `No CUDA device: ${reason}; ${remedy}.`);
+}
+
 function devicesOf(cuda: CudaFunctions): FoundDevices {
   const check = (call: string, status: Status) => {
     if (status !== 0) throw new Error(`${call} returns ${errorName(cuda, status)}`);
@@ -48,7 +74,7 @@ function devicesOf(cuda: CudaFunctions): FoundDevices {
   const value = new Int32Array(1);
 
   const initialised = cuda.init(0);
-  if (initialised === NO_DEVICE) return noDevice;
+  if (initialised === NO_DEVICE) return noGpu;
   check("cuInit", initialised);
   check("cuDriverGetVersion", cuda.driverVersion(value));
   if (value[0]! < neededDriver) {
@@ -60,7 +86,7 @@ function devicesOf(cuda: CudaFunctions): FoundDevices {
   }
   check("cuDeviceGetCount", cuda.deviceCount(value));
   const count = value[0]!;
-  if (count === 0) return noDevice;
+  if (count === 0) return noGpu;
 
   const devices: CudaDevice[] = [];
   const unfit: string[] = [];
@@ -78,7 +104,7 @@ function devicesOf(cuda: CudaFunctions): FoundDevices {
   return { ok: false, reason, remedy: newerGpu };
 }
 
-const noDevice: Lack = {
+const noGpu: Lack = {
   ok: false,
   reason: "CUDA's driver finds no GPU (CUDA_ERROR_NO_DEVICE)",
   remedy:

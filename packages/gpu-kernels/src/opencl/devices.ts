@@ -1,5 +1,6 @@
 /** Which devices the platforms offer, as OpenCL tells it. */
 import type { GpuDevice, GpuSupport } from "../driver.js";
+import { GpuKernelsError } from "../errors.js";
 import { messageOf, type Lack } from "../lack.js";
 import { errorName } from "./error-names.js";
 import { driverRemedy, loadOpenCl, type Handle, type OpenClFunctions } from "./library.js";
@@ -11,7 +12,7 @@ export interface OpenClDevice {
   readonly maxBufferBytes: number;
 }
 
-export type FoundDevices =
+type FoundDevices =
   | { readonly ok: true; readonly cl: OpenClFunctions; readonly devices: readonly OpenClDevice[] }
   | Lack;
 
@@ -31,9 +32,9 @@ const deviceInfo = {
   version: 0x102f,
 } as const;
 
-/** Items of the kernels' largest groups, and bytes that they share (see `kernels/matrix.cu`). */
+/** Items of the kernels' largest groups, and bytes that they share (`sort_scores` in `kernels/rank.cu`). */
 const neededGroupSize = 256;
-const neededSharedBytes = 2 * 16 * 65 * 4;
+const neededSharedBytes = 2048 * 8;
 
 /**
  * The devices that OpenCL offers here. Never throws.
@@ -49,7 +50,7 @@ export function openclSupport({ library }: { readonly library?: string } = {}): 
   return { available: true, devices: found.devices.map(({ info }) => info) };
 }
 
-export function findOpenClDevices(library?: string): FoundDevices {
+function findOpenClDevices(library?: string): FoundDevices {
   const loaded = loadOpenCl(library);
   if (!loaded.ok) return loaded;
   const { functions: cl } = loaded;
@@ -69,6 +70,30 @@ export function findOpenClDevices(library?: string): FoundDevices {
   } catch (error) {
     return { ok: false, reason: `OpenCL fails: ${messageOf(error)}`, remedy: driverRemedy };
   }
+}
+
+/**
+ * The device of that index, and the functions that it is reached by.
+ *
+ * @throws GpuKernelsError GPU_UNAVAILABLE
+ */
+export function requireOpenClDevice(
+  index: number,
+  library?: string,
+): { readonly cl: OpenClFunctions; readonly device: OpenClDevice } {
+  const found = findOpenClDevices(library);
+  if (!found.ok) {
+    const message = `No OpenCL device: ${found.reason}; ${found.remedy}.`;
+    throw new GpuKernelsError("GPU_UNAVAILABLE", message);
+  }
+  const { cl, devices } = found;
+  const device = devices[index];
+  if (device !== undefined) return { cl, device };
+  throw new GpuKernelsError(
+    "GPU_UNAVAILABLE",
+    `There is no OpenCL device ${index}; ${devices.length} are found, from 0 on: ` +
+      `${devices.map(({ info }) => info.name).join(", ")}.`,
+  );
 }
 
 function check(call: string, status: number): void {

@@ -1,6 +1,6 @@
 import type { GpuBuffer, GpuDriver, GpuKernel, GpuMark, GpuPointer, GpuQueue } from "../driver.js";
-import { GpuKernelsError, outOfMemory } from "../errors.js";
-import { findOpenClDevices } from "./devices.js";
+import { outOfMemory } from "../errors.js";
+import { requireOpenClDevice, type OpenClDevice } from "./devices.js";
 import { createStatusCheck, type StatusCheck } from "./failures.js";
 import type { Handle, OpenClFunctions } from "./library.js";
 import { createLauncher } from "./launcher.js";
@@ -28,20 +28,7 @@ export function openOpenClDriver({
   readonly index: number;
   readonly library?: string | undefined;
 }): GpuDriver {
-  const found = findOpenClDevices(library);
-  if (!found.ok) {
-    const message = `No OpenCL device: ${found.reason}; ${found.remedy}.`;
-    throw new GpuKernelsError("GPU_UNAVAILABLE", message);
-  }
-  const { cl, devices } = found;
-  const device = devices[index];
-  if (device === undefined) {
-    throw new GpuKernelsError(
-      "GPU_UNAVAILABLE",
-      `There is no OpenCL device ${index}; ${devices.length} are found, from 0 on: ` +
-        `${devices.map(({ info }) => info.name).join(", ")}.`,
-    );
-  }
+  const { cl, device } = requireOpenClDevice(index, library);
   const check = createStatusCheck(device.info.name);
   const opened = open(cl, device.id, check);
   return driverOver(cl, { ...opened, check, device });
@@ -86,10 +73,7 @@ function driverOver(
     device: { info, maxBufferBytes },
   }: ReturnType<typeof open> & {
     readonly check: StatusCheck;
-    readonly device: Extract<
-      ReturnType<typeof findOpenClDevices>,
-      { readonly ok: true }
-    >["devices"][number];
+    readonly device: OpenClDevice;
   },
 ): GpuDriver {
   const queues: Readonly<Record<GpuQueue, Handle>> = { compute, copy };
