@@ -88,9 +88,9 @@ export function createArrays(computer: Computer): Arrays {
   const places = new WeakMap<GpujsArray, Place>();
   let noted: Storage[] | undefined;
 
-  function make(place: Place): GpujsArray {
-    const array: GpujsArray = { length: place.length };
-    places.set(array, place);
+  function make(own: Place): GpujsArray {
+    const array: GpujsArray = { length: own.length };
+    places.set(array, own);
     return array;
   }
 

@@ -84,7 +84,7 @@ export function openComputer(GPU: GpuClass, mode: GpujsMode): Computer {
       optimizeFloatMemory: isWebGl(mode),
       loopMaxIterations: loopLength,
     });
-    return { kernel, length: 1 };
+    return { kernel, length: 0 };
   }
 
   /**
@@ -94,11 +94,11 @@ export function openComputer(GPU: GpuClass, mode: GpujsMode): Computer {
   function kernelFor(program: Program, arrays: readonly Block[]): Built {
     let all = kernels.get(program.name);
     if (all === undefined) kernels.set(program.name, (all = []));
-    let free = all.find(
+    let found = all.find(
       ({ last }) => last === undefined || arrays.every((one) => one.value !== last),
     );
-    if (free === undefined) all.push((free = build(program)));
-    return free;
+    if (found === undefined) all.push((found = build(program)));
+    return found;
   }
 
   function keep(value: GpuTexture | Float32Array, length: number): Block {
@@ -211,8 +211,10 @@ function contextOf(gpu: GpuInstance): GlContext | null {
 /** The renderer's own name, which browsers tell only by an extension, and headless-gl by no public way. */
 function rendererOf(context: GlContext): string {
   const { RENDERER } = context;
-  const direct = (context as { _getParameterDirect?(name: number): unknown })._getParameterDirect;
-  if (direct !== undefined) return String(direct.call(context, RENDERER));
+  const direct = Reflect.get(context, "_getParameterDirect") as
+    | GlContext["getParameter"]
+    | undefined;
+  if (direct !== undefined) return String(Reflect.apply(direct, context, [RENDERER]));
   const extension = context.getExtension("WEBGL_debug_renderer_info") as {
     readonly UNMASKED_RENDERER_WEBGL: number;
   } | null;
