@@ -4,6 +4,7 @@ import type { CpuKernelsErrorCode } from "@heterosgd/cpu-kernels";
 import type { GpuKernelsErrorCode } from "@heterosgd/gpu-kernels";
 import type { MergeErrorCode } from "@heterosgd/merge";
 import type { ModelErrorCode } from "@heterosgd/model";
+import type { ReportErrorCode } from "@heterosgd/report";
 import type { SchedulerErrorCode } from "@heterosgd/scheduler";
 import type { SparseErrorCode } from "@heterosgd/sparse";
 import type { TrainerErrorCode } from "@heterosgd/trainer";
@@ -25,6 +26,8 @@ export const cliErrorCodes = [
   "LABEL_NAMES",
   "NOT_ENOUGH_MEMORY",
   "RUN_NOT_SAVED",
+  "REPORT_EXISTS",
+  "REPORT_NOT_WRITTEN",
   "SAMPLE_MISSING",
 ] as const;
 
@@ -78,6 +81,7 @@ const exits = {
     LABEL_NAMES: data,
     NOT_ENOUGH_MEMORY: failure,
     RUN_NOT_SAVED: failure,
+    REPORT_NOT_WRITTEN: failure,
     SAMPLE_MISSING: failure,
   } satisfies Exits<CliErrorCode>,
   SparseError: {
@@ -85,6 +89,11 @@ const exits = {
     NOT_WRITABLE: failure,
     OUT_OF_MEMORY: failure,
   } satisfies Exits<SparseErrorCode>,
+  ReportError: {
+    others: data,
+    UNKNOWN_CHART: usage,
+    PNG_UNAVAILABLE: failure,
+  } satisfies Exits<ReportErrorCode>,
   ModelError: { others: data, MODEL_WRITE: failure } satisfies Exits<ModelErrorCode>,
   SchedulerError: {
     others: failure,

@@ -184,6 +184,41 @@ Examples:
     ),
   );
 
+  addOutputOptions(
+    verb(
+      "report <runs...>",
+      "Write a page with charts of a run, or of several beside one another.",
+      null,
+    )
+      .optionsGroup("What to write:")
+      .option(
+        "-o, --out <file>",
+        "A page (.html), or a picture of the charts (.svg, .png). Default: report.html, of one run in its folder.",
+      )
+      .option("--only <charts>", "Only these charts, separated by commas.")
+      .option("--title <text>", "What the page is called.")
+      .option("--force", "Replace a file that is there."),
+  )
+    .addHelpText(
+      "after",
+      `
+A page needs no network and no script. Runs that differ in nothing but the seed are shown as one, with their spread. A run that is
+under way or was broken off is shown as far as it has come. PNG takes the optional package @resvg/resvg-js.
+
+Charts: time-to-accuracy, time-to-target (a table), accuracy-by-rows, loss, batch-size, updates, weights,
+busy (when each device trains), utilisation, shares, staleness.
+
+Examples:
+  $ heterosgd report runs/first
+  $ heterosgd report runs/adaptive-1 runs/adaptive-2 runs/sync-1 runs/sync-2 --out comparison.html
+  $ heterosgd report runs/first --only busy,batch-size --out devices.svg`,
+    )
+    .action((runs: readonly string[], flags: Flags) =>
+      run(flags, async (output) =>
+        (await import("./commands/report.js")).reportCommand(runs, flags, output),
+      ),
+    );
+
   const devices = addOutputOptions(
     verb(
       "devices",

@@ -1,12 +1,15 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const file = (name: string) => fileURLToPath(new URL(`../dist/${name}`, import.meta.url));
 
-/** What a file of the bundle loads from other packages and from Node, its chunks included. */
-function loadedBy(name: string): ReadonlySet<string> {
+/** What a file of the bundle loads at once, its chunks included: from other packages and from Node, and what files it is. */
+function partsOf(name: string): {
+  readonly loaded: ReadonlySet<string>;
+  readonly files: ReadonlySet<string>;
+} {
   const loaded = new Set<string>();
   const seen = new Set<string>();
   const visit = (each: string) => {
@@ -21,8 +24,10 @@ function loadedBy(name: string): ReadonlySet<string> {
     }
   };
   visit(name);
-  return loaded;
+  return { loaded, files: seen };
 }
+
+const loadedBy = (name: string) => partsOf(name).loaded;
 
 test("a device's worker loads no validation and no command line", () => {
   const loaded = loadedBy("device.worker.js");
@@ -34,4 +39,19 @@ test("a device's worker loads no validation and no command line", () => {
 test("the bundle holds the workspace's packages and leaves the others to npm", () => {
   expect(loadedBy("main.js")).toContain("commander");
   expect([...loadedBy("main.js")].filter((name) => name.startsWith("@heterosgd"))).toEqual([]);
+});
+
+test("charts are loaded by the report alone, and the licences of what draws them are there", () => {
+  const text = (name: string) => readFileSync(file(name), "utf8");
+  const loaders = readdirSync(file("")).filter(
+    (name) => name.endsWith(".js") && text(name).includes("observablehq"),
+  );
+  expect(loaders.length).toBeGreaterThan(0);
+  for (const name of ["main.js", "device.worker.js"]) {
+    expect(loaders.filter((loader) => partsOf(name).files.has(loader))).toEqual([]);
+  }
+  const licences = text("third-party-licences.txt");
+  for (const name of ["@observablehq/plot", "d3-shape", "linkedom"]) {
+    expect(licences).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, "m"));
+  }
 });

@@ -1,11 +1,11 @@
 /**
  * What can go wrong with a report:
  *
- * - `NO_EVENTS`: what was read holds no event of a run that charts could show.
- * - `UNKNOWN_CHART`: there is no such chart for what was read.
+ * - `NO_DATA`: what was read holds no event of a run, or nothing that the charts asked for could show.
+ * - `UNKNOWN_CHART`: there is no chart of that name.
  * - `PNG_UNAVAILABLE`: PNG images cannot be drawn here; the message says why, and what would mend it.
  */
-export const reportErrorCodes = ["NO_EVENTS", "UNKNOWN_CHART", "PNG_UNAVAILABLE"] as const;
+export const reportErrorCodes = ["NO_DATA", "UNKNOWN_CHART", "PNG_UNAVAILABLE"] as const;
 
 export type ReportErrorCode = (typeof reportErrorCodes)[number];
 

@@ -18,7 +18,7 @@ const LONGEST_LINE = 2 ** 24;
  *
  * @param path - a run's `events.jsonl`.
  * @param name - what charts call the run.
- * @throws ReportError NO_EVENTS if it holds no event of a run; the system's error if it cannot be read.
+ * @throws ReportError NO_DATA if it holds no event of a run; the system's error if it cannot be read.
  */
 export async function readRun(path: string, name: string): Promise<ReadRun> {
   const collector = collectRun(name);
@@ -31,7 +31,7 @@ export async function readRun(path: string, name: string): Promise<ReadRun> {
   const run = collector.series();
   if (events === 0 || run.devices.length === 0) {
     throw new ReportError(
-      "NO_EVENTS",
+      "NO_DATA",
       `${path} holds no events of a run; expected a line of JSON for each, the first of type "start"`,
     );
   }
