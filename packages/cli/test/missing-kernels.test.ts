@@ -72,6 +72,18 @@ test("native kernels asked for by name and not there are refused, with the reaso
   expect(stderr).toMatch(/has no addon for .+ \[KERNELS_UNAVAILABLE\]/u);
 });
 
+test("--require takes nothing in the place of native kernels, and says why they are not there", () => {
+  rmSync(join(folder, "prebuilds"), { recursive: true, force: true });
+  cpSync(join(own, "data"), join(folder, "data"), { recursive: true });
+  const plan = ["train", "--sample", "--devices", "cpu", "--dry-run"];
+  const { status, stderr } = run(...plan, "--require");
+  expect(status, stderr).toBe(4);
+  expect(stderr).toMatch(/has no addon for .+ \[KERNELS_UNAVAILABLE\]/u);
+  const served = run(...plan);
+  expect(served.status, served.stderr).toBe(0);
+  expect(served.stdout).toMatch(/^kernels +wasm\b/mu);
+});
+
 test("without either there is one error, with the exit code of a missing device", () => {
   rmSync(join(folder, "prebuilds"), { recursive: true, force: true });
   rmSync(join(folder, "wasm"), { recursive: true });
