@@ -9,6 +9,7 @@ import { measureKernels } from "./kernels/kernels.js";
 import { parse, type ParseOptions } from "./parse.js";
 import { profile } from "./profile/profile.js";
 import { memory } from "./memory/memory.js";
+import { peers } from "./peers/peers.js";
 import { soak, type SoakOptions } from "./soak/soak.js";
 import { stepWorker } from "./step/step-worker.js";
 import { step } from "./step/step.js";
@@ -122,6 +123,23 @@ program
   .option("--data <folder>", "folder of the data sets")
   .option("--json", "one JSON document on stdout")
   .action(gpu);
+
+program
+  .command("peers")
+  .description("heterosgd, PyTorch, fastText and TensorFlow.js in turn: speed, time to P@1, memory")
+  .option("--data <folder>", "folder of the data sets")
+  .option("--sets <names>", "data sets, separated by commas", names)
+  .option("--only <names>", "torch, fasttext, tfjs, separated by commas", names)
+  .option("--rounds <n>", "rounds (default: 3); those that take long have only the first", Number)
+  .option("--threads <n>", "threads (default: the cores)", Number)
+  .option("--epochs <n>", "epochs (default: 5)", Number)
+  .option("--max-seconds <n>", "ends a training that takes longer (default: 60)", Number)
+  .option("--python <path>", "the interpreter that has PyTorch")
+  .option("--modules <folder>", "where npm has installed TensorFlow.js")
+  .option("--tune", "tries learning rates on held-out training rows instead")
+  .option("--markdown", "Markdown on stdout")
+  .option("--json", "one JSON document on stdout")
+  .action(peers);
 
 program
   .command("profile")

@@ -32,7 +32,7 @@ export async function measurePeak(verb: Verb, args: readonly string[]): Promise<
     };
     const status = join(folder, "status");
     const began = performance.now();
-    await runNode(["--import", atExit(status), commandFile, ...all]);
+    await runNode(["--import", statusAtExit(status), commandFile, ...all]);
     const seconds = (performance.now() - began) / 1000;
     const { peak } = parseStatus(readFileSync(status, "utf8"));
     return { estimate: plan.memory, peak, seconds };
@@ -42,7 +42,7 @@ export async function measurePeak(verb: Verb, args: readonly string[]): Promise<
 }
 
 /** A module that leaves the process's status in a file when it ends: afterwards nobody knows it. */
-function atExit(path: string): string {
+export function statusAtExit(path: string): string {
   const source =
     'import { readFileSync, writeFileSync } from "node:fs";' +
     'process.on("exit", () => {' +

@@ -17,7 +17,14 @@ test.each(shippedSuites())("the shipped suite %s can be read, and runs three see
 });
 
 test("the shipped suites are those of the README", () => {
-  expect(shippedSuites()).toEqual(["ablation", "averaging", "delayed", "hogbatch", "real"]);
+  expect(shippedSuites()).toEqual([
+    "ablation",
+    "averaging",
+    "delayed",
+    "hogbatch",
+    "real",
+    "scaling",
+  ]);
 });
 
 test("a suite is named after its file, an algorithm after itself where it has no name", () => {
@@ -97,6 +104,9 @@ test.each([
 
 test("what is no JSON, or not there, is said", () => {
   expect(() => parseSuite("{", "/x/my.json")).toThrow("/x/my.json is no JSON");
+  expect(() => readSuite("parsing")).toThrow(
+    '"parsing" is a program of its own: npm run bench -- parse',
+  );
   expect(() => readSuite("nosuch")).toThrow('there is no suite "nosuch"; there are ablation, ');
   expect(() => readSuite("./nosuch.json")).toThrow("there is no file ./nosuch.json");
 });

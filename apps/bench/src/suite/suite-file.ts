@@ -26,6 +26,13 @@ export interface Suite extends Omit<SuiteDocument, "algorithms" | "sets"> {
   readonly algorithms: readonly Contestant[];
 }
 
+/** What is measured by programs of their own and not by suites. */
+const programs: ReadonlyMap<string, string> = new Map([
+  ["kernels", "kernels"],
+  ["parsing", "parse"],
+  ["peers", "peers"],
+]);
+
 /** Names of the suites that are shipped. */
 export function shippedSuites(): readonly string[] {
   return readdirSync(ownFile("suites/"))
@@ -37,6 +44,10 @@ export function shippedSuites(): readonly string[] {
 /** @param told - the name of a shipped suite, or a path. @throws SuiteError */
 export function readSuite(told: string): Suite {
   const isName = /^[a-z0-9-]+$/.test(told);
+  const program = programs.get(told);
+  if (program !== undefined) {
+    throw new SuiteError(`"${told}" is a program of its own: npm run bench -- ${program}`);
+  }
   const path = isName ? fileURLToPath(ownFile(`suites/${told}.json`)) : resolve(told);
   if (!existsSync(path)) {
     throw new SuiteError(
