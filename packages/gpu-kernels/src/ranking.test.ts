@@ -76,8 +76,9 @@ function agrees(create: () => GpuKernels): void {
 describe.skipIf(!opencl.available)("on OpenCL", compileTime, () => {
   // Blocks of slices, and as few rows at once as there can be.
   for (const blockBytes of [2 ** 24, 40_000]) {
-    describe(`in blocks of ${blockBytes} bytes`, () =>
-      agrees(() => createGpuKernels({ technology: "opencl", blockBytes })));
+    describe(`in blocks of ${blockBytes} bytes`, () => {
+      agrees(() => createGpuKernels({ technology: "opencl", blockBytes }));
+    });
   }
 });
 

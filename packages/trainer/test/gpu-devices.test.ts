@@ -4,6 +4,7 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { createGpuKernels } from "@heterosgd/gpu-kernels";
 import { algorithms, countRows } from "@heterosgd/scheduler";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cudaStandIn, skipped } from "../../../test-support/gpu-drivers.js";
@@ -78,23 +79,45 @@ describe.skipIf(skipped.cuda + skipped.opencl !== "")(
       },
     );
 
-    test("every merge of Adaptive SGD has a part of each, and comes to what processors come to", async () => {
-      const policy = smallPolicy("adaptive-sgd", { epochs: 6 });
-      const { result, events } = await recorded({
-        devices: parseDevices("cpu@0.2,opencl,cuda"),
-        policy,
-      });
-      for (const { devices } of events.filter(isType("merge"))) {
-        expect(devices).toHaveLength(3);
-        for (const { updates, weight } of devices) {
-          expect(updates).toBeGreaterThan(0);
-          expect(weight).toBeGreaterThan(0);
+    // Enough epochs that both come to the end of what can be learnt, however few updates a busy machine makes.
+    test.each([
+      ["merge", "adaptive-sgd", 6],
+      ["round", "abs-sgd", 24],
+    ] as const)(
+      "every %s of %s has a part of each, and comes to what processors come to",
+      async (report, name, epochs) => {
+        const policy = smallPolicy(name, { epochs });
+        const { result, events } = await recorded({
+          devices: parseDevices("cpu@0.2,opencl,cuda"),
+          policy,
+        });
+        const reports = events.filter(isType(report));
+        expect(reports.length).toBeGreaterThan(epochs);
+        for (const { devices } of reports) {
+          expect(devices).toHaveLength(3);
+          for (const { updates, weight } of devices) {
+            expect(updates).toBeGreaterThan(0);
+            expect(weight).toBeGreaterThan(0);
+          }
         }
-      }
-      const processors = await train(options({ devices: parseDevices("cpu"), policy }));
-      const [mixed, alone] = [result.metrics!.precision[0]!, processors.metrics!.precision[0]!];
-      expect(mixed).toBeGreaterThan(alone - 0.01);
-    });
+        const processors = await train(options({ devices: parseDevices("cpu"), policy }));
+        const [mixed, alone] = [result.metrics!.precision[0]!, processors.metrics!.precision[0]!];
+        expect(mixed).toBeGreaterThan(alone - 0.01);
+      },
+    );
+
+    test.each(["hogbatch", "adaptive-hogbatch"])(
+      "%s comes to what processors come to",
+      async (name) => {
+        const policy = smallPolicy(name, { epochs: 12 });
+        const precisionOf = async (devices: string) => {
+          const { metrics } = await train(options({ devices: parseDevices(devices), policy }));
+          return metrics!.precision[0]!;
+        };
+        const alone = await precisionOf("cpu,2*cpu:role=accelerator");
+        expect(await precisionOf("cpu@0.2,opencl,cuda")).toBeGreaterThan(alone - 0.01);
+      },
+    );
 
     test("a run goes on from a checkpoint on other devices, and is replayed over both parts", async () => {
       const folder = await temporaryFolder();
@@ -230,7 +253,9 @@ describe.skipIf(skipped.cuda !== "")(`CUDA on a stand-in${skipped.cuda}`, () => 
       memory(/cuda \(Stand-in 0\) has .* but batches of 16 rows need/),
     );
     expect(() => estimated(10_000)).toThrow(
-      memory(/has 0\.0 MiB for a run, but this one needs 0\.\d MiB there: take smaller/),
+      memory(
+        /has 0\.0 MiB for a run, of 0\.0 MiB that are free and 0\.0 MiB in all, but this one needs 0\.\d MiB there: take smaller/,
+      ),
     );
     control.set("MEMORY", String(scarce));
     const { result, events } = await recorded(changes);
@@ -241,19 +266,32 @@ describe.skipIf(skipped.cuda !== "")(`CUDA on a stand-in${skipped.cuda}`, () => 
       .map((done) => countRows(done.rows));
     expect(Math.max(...batches)).toBe(rows);
     // The same one twice has half of it each.
-    control.set("MEMORY", String(2 ** 30));
+    control.set("MEMORY", String(2 ** 24));
     const twice = {
       ...options({ devices: parseDevices("2*cuda"), policy }),
       held: { now: 0, peak: 0 },
     };
-    expect(estimateMemory(twice).devices[1]!.own!.room).toBe(Math.floor(0.45 * 2 ** 30));
+    expect(estimateMemory(twice).devices[1]!.own!.room).toBe(Math.floor(0.45 * 2 ** 24));
+    // What others have taken is nobody's.
+    const others = createGpuKernels({ technology: "cuda" });
+    try {
+      others.allocate(2 ** 21);
+      expect(estimateMemory(twice).devices[0]!.own!.room).toBe(Math.floor(0.45 * 2 ** 23));
+      others.allocate(2 ** 21 - 2 ** 9);
+      const full = /of 0\.0 MiB that are free and 16\.0 MiB in all, but this one needs/;
+      expect(() => estimateMemory(twice)).toThrow(memory(full));
+    } finally {
+      await others.dispose();
+    }
+    expect(estimateMemory(twice).devices[0]!.own!.room).toBe(Math.floor(0.45 * 2 ** 24));
   });
 
   test("a device that is not there is refused, with those that are", () => {
     control.set("DEVICES", "2");
+    const [host] = chooseKernels(parseDevices("cpu")).devices;
     expect(chooseKernels(parseDevices("cuda,cuda:1")).devices).toEqual([
-      { name: "cuda", index: 0, device: "Stand-in 0" },
-      { name: "cuda", index: 1, device: "Stand-in 1" },
+      { name: "cuda", index: 0, device: "Stand-in 0", host },
+      { name: "cuda", index: 1, device: "Stand-in 1", host },
     ]);
     expect(() => chooseKernels(parseDevices("cuda:2"))).toThrow(
       expect.objectContaining({

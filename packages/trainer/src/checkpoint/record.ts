@@ -153,17 +153,20 @@ const cpuKernels: Check<CpuKernelsDescription> = members({
   threads: size,
   bf16: boolean,
 });
-const gpuKernels: Check<GpuKernelsDescription> = members({
-  name: oneOf("cuda", "opencl"),
-  index: count(),
-  device: text(1000),
-});
-const gpujsKernels: Check<GpujsKernelsDescription> = members({
-  name: oneOf("gpujs"),
-  mode: oneOf("headlessgl", "webasm", "cpu"),
-  isolation: oneOf("thread", "process"),
-  device: text(1000),
-});
+const besideProcessor = { host: cpuKernels };
+const gpuKernels: Check<GpuKernelsDescription> = members(
+  { name: oneOf("cuda", "opencl"), index: count(), device: text(1000) },
+  besideProcessor,
+);
+const gpujsKernels: Check<GpujsKernelsDescription> = members(
+  {
+    name: oneOf("gpujs"),
+    mode: oneOf("headlessgl", "webasm", "cpu"),
+    isolation: oneOf("thread", "process"),
+    device: text(1000),
+  },
+  besideProcessor,
+);
 const kernelsCheck: Check<KernelsDescription> = (value, at) => {
   if ("mode" in Object(value)) return gpujsKernels(value, at);
   return "device" in Object(value) ? gpuKernels(value, at) : cpuKernels(value, at);

@@ -66,9 +66,9 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
    */
   async function giveUp(reason: unknown): Promise<never> {
     if (device !== null && !device.kernels.sharesMemory) {
-      const { kernels } = device;
+      const { close } = device;
       device = null;
-      await release(kernels);
+      await release(close);
     }
     throw reason;
   }
@@ -204,7 +204,7 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
         try {
           device = openDevice(setup, kernels);
         } catch (error) {
-          await release(kernels);
+          await release(() => kernels.dispose());
           throw error;
         }
         return { kernels: device.kernels.name, models: device.own.map((model) => model.memory) };
@@ -300,7 +300,7 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
     close: () =>
       inTurn(async () => {
         const usage = device === null ? null : stopwatch.usage();
-        await device?.kernels.dispose();
+        await device?.close();
         device = null;
         return usage;
       }),
@@ -308,9 +308,9 @@ export function createDeviceHost(options: DeviceHostOptions): DeviceApi {
 }
 
 /** Gives memory back, as far as the driver still can. */
-async function release(kernels: Kernels<DeviceArray, unknown>): Promise<void> {
+async function release(giveBack: () => void | Promise<void>): Promise<void> {
   try {
-    await kernels.dispose();
+    await giveBack();
   } catch {
     // What went wrong first is what is told.
   }

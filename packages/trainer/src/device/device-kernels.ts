@@ -8,6 +8,7 @@ import {
 } from "@heterosgd/cpu-kernels";
 import {
   createGpuKernels,
+  gpujsKernelsBytes,
   gpuKernelsBytes,
   gpuKernelsHostBytes,
   type GpujsNodeMode,
@@ -22,7 +23,6 @@ import {
 } from "@heterosgd/model";
 import type { BatchLimits, DeviceSetup } from "./api.js";
 import type { GpuTechnology } from "./device-spec.js";
-import { gpujsKernelsBytes } from "./gpujs.js";
 import { openGpujs } from "./open-gpujs.js";
 
 /** What runs on a device: enough to run the same again, elsewhere and later. */
@@ -40,7 +40,16 @@ export interface CpuKernelsDescription {
   readonly bf16: boolean;
 }
 
-export interface GpuKernelsDescription {
+/** Of kernels with memory of their own. */
+interface BesideProcessor {
+  /**
+   * What merges models in the process's memory, which those kernels don't reach. Old recordings don't say: it was
+   * plain kernels.
+   */
+  readonly host?: CpuKernelsDescription;
+}
+
+export interface GpuKernelsDescription extends BesideProcessor {
   readonly name: GpuTechnology;
   /** Among the technology's devices. */
   readonly index: number;
@@ -48,7 +57,7 @@ export interface GpuKernelsDescription {
   readonly device: string;
 }
 
-export interface GpujsKernelsDescription {
+export interface GpujsKernelsDescription extends BesideProcessor {
   readonly name: "gpujs";
   /** What gpu.js computes on. */
   readonly mode: GpujsNodeMode;
@@ -79,6 +88,16 @@ export function isGpu(
   kernels: KernelsDescription,
 ): kernels is GpuKernelsDescription | GpujsKernelsDescription {
   return kernels.name === "cuda" || kernels.name === "opencl" || kernels.name === "gpujs";
+}
+
+/** What works on models in the process's memory there. */
+export function hostOf(kernels: KernelsDescription): CpuKernelsDescription {
+  return isGpu(kernels) ? (kernels.host ?? plainKernels) : kernels;
+}
+
+/** Makes what works on models in the process's memory. @throws CpuKernelsError */
+export function createHostKernels(setup: KernelsSetup): Kernels {
+  return createDeviceKernels({ ...hostOf(setup), memory: setup.memory });
 }
 
 type AnyKernels = Kernels<DeviceArray, unknown>;

@@ -5,7 +5,7 @@ import {
 } from "@heterosgd/cpu-kernels";
 import { optimizerStateArrays, type UpdateRule } from "@heterosgd/model";
 import type { ModelMemory } from "./api.js";
-import type { KernelsDescription, KernelsSetup } from "./device-kernels.js";
+import { hostOf, type KernelsDescription, type KernelsSetup } from "./device-kernels.js";
 
 /** Memory for models that belong to no device, such as every device's kernels can work on. */
 export interface KernelMemory {
@@ -20,11 +20,12 @@ export interface KernelMemory {
  * devices' models and work buffers then lie; what native kernels work on should lie on huge pages.
  */
 export function createKernelMemory(kernels: readonly KernelsDescription[]): KernelMemory {
-  if (kernels.some(({ name }) => name === "wasm")) {
+  const hosts = kernels.map(hostOf);
+  if (hosts.some(({ name }) => name === "wasm")) {
     const memory = createWasmMemory();
     return { wasm: memory, allocate: (length) => allocateInWasmMemory(memory, length) };
   }
-  if (kernels.some(({ name }) => name === "native")) {
+  if (hosts.some(({ name }) => name === "native")) {
     return { wasm: null, allocate: allocateOnHugePages };
   }
   return {

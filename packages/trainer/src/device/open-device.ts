@@ -1,6 +1,5 @@
 import {
   createNetwork,
-  createPlainKernels,
   createTopK,
   optimizerStateArrays,
   parameterLayout,
@@ -13,6 +12,7 @@ import { createBatchBuffers, datasetFrom, type Dataset } from "@heterosgd/sparse
 import type { DeviceSetup } from "./api.js";
 import { createBatchFeed, feedBuffers, type BatchFeed } from "./batch-feed.js";
 import { createShardBlender, type ShardBlender } from "./blend-shard.js";
+import { createHostKernels } from "./device-kernels.js";
 import { allocateMirror } from "./kernel-memory.js";
 import { takeModel, type OwnModel } from "./own-model.js";
 
@@ -22,6 +22,8 @@ export interface OpenDevice {
   readonly kernels: Kernels<DeviceArray, unknown>;
   /** Kernels that work on models in shared memory: its own, unless they only know their own arrays. */
   readonly host: Kernels;
+  /** Gives all its memory back. */
+  readonly close: () => Promise<void>;
   readonly shards: ShardBlender;
   readonly network: Network<DeviceArray, unknown>;
   readonly feed: BatchFeed;
@@ -42,12 +44,16 @@ export function openDevice(setup: DeviceSetup, kernels: Kernels<DeviceArray, unk
   const layout = parameterLayout(setup.shape);
   const evaluation = setup.evaluation && datasetFrom(setup.evaluation, { trusted: true });
   const k = setup.cutoffs.at(-1) ?? 1;
-  const host = kernels.sharesMemory ? (kernels as Kernels) : createPlainKernels();
+  const host = kernels.sharesMemory ? (kernels as Kernels) : createHostKernels(setup.kernels);
   const states = optimizerStateArrays(setup.rule);
   return {
     setup,
     kernels,
     host,
+    async close() {
+      await kernels.dispose();
+      if (!kernels.sharesMemory) await host.dispose();
+    },
     shards: createShardBlender(
       (target, terms) => host.blend(target, terms),
       (length) => host.allocate(length),

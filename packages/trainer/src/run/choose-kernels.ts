@@ -3,7 +3,7 @@ import type { GpujsSupport } from "@heterosgd/gpu-kernels";
 import type { CpuKernelsDescription, KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
-import { chooseGpu, isGpuSpec } from "./choose-gpu.js";
+import { chooseGpu, type GpuSpec } from "./choose-gpu.js";
 import { chooseGpujs, isGpujsSpec } from "./choose-gpujs.js";
 
 /** `auto`: native where the addon can be used, WebAssembly elsewhere. */
@@ -56,14 +56,24 @@ export function chooseKernels(
       ? { kernels: [], nativeUnavailable: null }
       : chooseForProcessors(processors, options);
   const left = [...onProcessors.kernels];
+  // Beside GPUs, what merges models in the process's memory.
+  const besides =
+    processors.length === devices.length
+      ? null
+      : chooseForProcessors([oneThread], { ...options, bf16: false });
   return {
-    devices: devices.map((spec) => {
-      if (isGpujsSpec(spec)) return chooseGpujs(spec, options.gpujs);
-      return isGpuSpec(spec) ? chooseGpu(spec) : left.shift()!;
+    devices: devices.map((spec): KernelsDescription => {
+      if (spec.kind === "cpu") return left.shift()!;
+      const host = besides!.kernels[0]!;
+      if (isGpujsSpec(spec)) return { ...chooseGpujs(spec, options.gpujs), host };
+      return { ...chooseGpu(spec as GpuSpec), host };
     }),
-    nativeUnavailable: onProcessors.nativeUnavailable,
+    nativeUnavailable: onProcessors.nativeUnavailable ?? besides?.nativeUnavailable ?? null,
   };
 }
+
+/** A processor that works on models, not on batches. */
+const oneThread: DeviceSpec = { kind: "cpu", threads: 1, speed: 1, role: "host" };
 
 export interface ProcessorKernels {
   readonly kernels: readonly CpuKernelsDescription[];

@@ -6,19 +6,21 @@ import {
   type ParameterLayout,
 } from "@heterosgd/model";
 import type { DeviceId, DeviceInfo } from "@heterosgd/scheduler";
-import type { GpuDevice } from "@heterosgd/gpu-kernels";
+import { gpuMemory, type GpuMemory as DeviceMemory } from "@heterosgd/gpu-kernels";
 import { ownModelCounts } from "../coordinator/device-models.js";
 import { deviceKernelsBytes, type KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 import type { BatchLimits } from "../device/api.js";
 import { batchLimits, bufferRows } from "./batch-limits.js";
-import { findGpu, isGpuSpec } from "./choose-gpu.js";
 import { isGpujsSpec } from "./choose-gpujs.js";
 import { deviceInfo } from "./device-info.js";
 import type { TrainOptions } from "./train.js";
 
-/** The driver keeps some for itself, and others may have some. */
+/**
+ * Of what is free, or of all where the driver does not tell: memory comes in pieces, the driver takes some for
+ * kernels, and others may take some.
+ */
 const USABLE = 0.9;
 
 /** What a run asks of a device's own memory, in bytes. */
@@ -60,31 +62,49 @@ export function fitDevices(
 ): readonly FittedDevice[] {
   const { policy, train, evaluation } = options;
   const all = limitsOf(bufferRows(policy, train, evaluation), options);
-  const places = specs.map((spec) => (isGpuSpec(spec) ? findGpu(spec) : null));
+  const places = placesOf(kernels);
   return specs.map((spec, i) => {
     const info = deviceInfo(first + i, policy.maxBatchRows, spec);
     if (isGpujsSpec(spec)) {
       const bytes = bytesOnDevice(info, all, kernels[i]!, parameterLayout(options.shape), options);
       return { info, limits: all, memory: { bytes, room: null, loweredTo: null } };
     }
-    const gpu = places[i];
-    if (!gpu) return { info, limits: all, memory: null };
-    const sharing = places.filter((other) => other !== null && isSame(other, gpu)).length;
-    const room = Math.floor((gpu.memory * USABLE) / sharing);
-    return fit(spec, { info, limits: all }, kernels[i]!, room, gpu, options);
+    const place = places[i];
+    if (!place) return { info, limits: all, memory: null };
+    return fit(spec, { info, limits: all }, kernels[i]!, place, options);
   });
 }
 
-const isSame = (a: GpuDevice, b: GpuDevice): boolean =>
-  a.technology === b.technology && a.index === b.index;
+/** A GPU, and how much of its memory one device may have. */
+interface Place {
+  readonly name: string;
+  readonly memory: DeviceMemory;
+  readonly room: number;
+}
+
+/** Where kernels have GPUs' memory; null for others. Each GPU is asked once. */
+function placesOf(kernels: readonly KernelsDescription[]): readonly (Place | null)[] {
+  const gpus = kernels.map((one) => (one.name === "cuda" || one.name === "opencl" ? one : null));
+  const keys = gpus.map((gpu) => gpu && `${gpu.name}:${gpu.index}`);
+  const memories = new Map<string, DeviceMemory>();
+  return gpus.map((gpu, i) => {
+    if (gpu === null) return null;
+    const key = keys[i]!;
+    const asked = { technology: gpu.name, index: gpu.index };
+    const memory = memories.get(key) ?? gpuMemory(asked);
+    memories.set(key, memory);
+    const sharing = keys.filter((other) => other === key).length;
+    const room = Math.floor((USABLE * (memory.free ?? memory.total)) / sharing);
+    return { name: gpu.device, memory, room };
+  });
+}
 
 /** @param most - what the device would be with all the memory that it likes. */
 function fit(
   spec: DeviceSpec,
   most: Omit<FittedDevice, "memory">,
   kernels: KernelsDescription,
-  room: number,
-  { name }: GpuDevice,
+  { name, memory, room }: Place,
   options: FitOptions,
 ): FittedDevice {
   const layout = parameterLayout(options.shape);
@@ -92,10 +112,11 @@ function fit(
   const all = need(most.limits);
   if (all <= room) return { ...most, memory: { bytes: all, room, loweredTo: null } };
   const device = `${formatDevice(spec)} (${name})`;
+  const has = `${device} has ${inWords(room)} for a run, of ${partInWords(memory)}`;
   const least = need(limitsOf(1, options));
   if (least > room) {
     throw tooLittle(
-      `${device} has ${inWords(room)} for a run, but this one needs ${inWords(least)} there: take smaller hidden layers, plain SGD or other devices`,
+      `${has}, but this one needs ${inWords(least)} there: take smaller hidden layers, plain SGD or other devices`,
     );
   }
   let [fits, fails] = [1, most.limits.rows];
@@ -110,7 +131,7 @@ function fit(
   const loweredTo = fits < Math.min(wanted, options.train.rows) ? fits : null;
   if (loweredTo !== null && options.require === true) {
     throw tooLittle(
-      `${device} has ${inWords(room)} for a run, but batches of ${wanted} rows need ${inWords(all)}: take batches of at most ${fits} rows`,
+      `${has}, but batches of ${wanted} rows need ${inWords(all)}: take batches of at most ${fits} rows`,
     );
   }
   const info = loweredTo === null ? most.info : { ...most.info, maxBatchRows: loweredTo };
@@ -134,6 +155,12 @@ function bytesOnDevice(
   const arrays = replicas * (1 + optimizerStateArrays(rule)) + accumulators + evaluated;
   const { work } = networkBytes(layout, { maxRows: limits.rows, optimizer: rule });
   return arrays * layout.length * 4 + work + deviceKernelsBytes(kernels, layout, limits, rule);
+}
+
+function partInWords({ free, total }: DeviceMemory): string {
+  return free === null
+    ? `${inWords(total)} in all`
+    : `${inWords(free)} that are free and ${inWords(total)} in all`;
 }
 
 function inWords(bytes: number): string {

@@ -4,6 +4,7 @@ import { stateArraysOf } from "../coordinator/model-table.js";
 import { feedBuffers } from "../device/batch-feed.js";
 import {
   deviceKernelsBytes,
+  hostOf,
   ownMemoryHostBytes,
   type KernelsDescription,
 } from "../device/device-kernels.js";
@@ -167,7 +168,7 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
   // Batches are gathered outside of it, and what serves memory of a device's own lies outside too.
   const outside = ({ device, own, work }: MemoryEstimate["devices"][number]) =>
     own === null ? batchesOf(fitted[device]!) + evaluationOrder : work;
-  const wasm = kernels.some(({ name }) => name === "wasm")
+  const wasm = kernels.map(hostOf).some(({ name }) => name === "wasm")
     ? devices.reduce(
         (bytes, one) => bytes + one.models + one.work - outside(one),
         parts.globalModels,
@@ -187,6 +188,7 @@ function hostBytes(kernels: KernelsDescription, limits: BatchLimits, own: GpuMem
 
 /** What an array of so many bytes takes where such kernels work on it. */
 function kernelArrayBytes(bytes: number, kernels: readonly KernelsDescription[]): number {
-  const isOnHugePages = bytes >= HUGE_PAGE && kernels.some(({ name }) => name === "native");
+  const isOnHugePages =
+    bytes >= HUGE_PAGE && kernels.map(hostOf).some(({ name }) => name === "native");
   return isOnHugePages ? Math.ceil(bytes / HUGE_PAGE) * HUGE_PAGE : bytes;
 }
