@@ -1,11 +1,7 @@
 import { gpujsSupport, parseDevices, type GpujsSupport } from "@heterosgd/trainer";
 
-let looking: Promise<GpujsSupport> | undefined;
-
-/** What gpu.js offers here, looked for once. Never rejects. */
-export function findGpujs(): Promise<GpujsSupport> {
-  return (looking ??= gpujsSupport());
-}
+/** What gpu.js offers here. Never rejects. */
+export const findGpujs = gpujsSupport;
 
 /**
  * The same, if the list names a device that runs on it.

@@ -21,13 +21,13 @@ export {
   type KernelsChoice,
   type KernelsOptions,
 } from "./run/choose-kernels.js";
-export { gpujsSupport } from "./device/gpujs.js";
-export type {
-  GpuDevice,
-  GpujsDevice,
-  GpujsNodeMode,
-  GpujsSupport,
-  GpuSupport,
+export {
+  gpujsSupport,
+  type GpuDevice,
+  type GpujsDevice,
+  type GpujsNodeMode,
+  type GpujsSupport,
+  type GpuSupport,
 } from "@heterosgd/gpu-kernels";
 export {
   findGpu,

@@ -1,7 +1,6 @@
-import type { GpujsKernels } from "@heterosgd/gpu-kernels";
+import { openGpujsKernels, type GpujsKernels } from "@heterosgd/gpu-kernels";
 import { parameterLayout } from "@heterosgd/model";
 import type { DeviceSetup } from "./api.js";
-import { openGpujsKernels } from "./gpujs.js";
 import type { GpujsKernelsDescription } from "./device-kernels.js";
 
 /**

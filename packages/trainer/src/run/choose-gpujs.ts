@@ -1,7 +1,6 @@
 /** What gpu.js runs on where a device is one of its. */
-import type { GpujsSupport } from "@heterosgd/gpu-kernels";
+import { gpujsSupport, type GpujsSupport } from "@heterosgd/gpu-kernels";
 import type { GpujsKernelsDescription } from "../device/device-kernels.js";
-import { gpujsSupport } from "../device/gpujs.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
 

@@ -12,6 +12,7 @@ import { chooseKernels } from "./choose-kernels.js";
 import type { BatchLimits } from "../device/api.js";
 import { batchLimits } from "./batch-limits.js";
 import { fitDevices, type FittedDevice, type GpuMemory } from "./memory-gpu.js";
+import { gpujsHostBytes } from "./memory-gpujs.js";
 import { processMemory, type ProcessMemory } from "./memory-process.js";
 import { rehearse } from "./memory-rehearsal.js";
 import type { TrainOptions } from "./train.js";
@@ -178,12 +179,11 @@ export function estimateMemory(options: EstimateOptions): MemoryEstimate {
   return { ...parts, devices, training, reading: held.peak, total, wasm };
 }
 
-/**
- * What a device with memory of its own takes of the process's. Where WebGL keeps things, and whether that is
- * a GPU's memory, it does not say: they are counted here.
- */
+/** What a device with memory of its own takes of the process's, or of the machine's beside it. */
 function hostBytes(kernels: KernelsDescription, limits: BatchLimits, own: GpuMemory): number {
-  return kernels.name === "gpujs" ? own.bytes : ownMemoryHostBytes(kernels, limits);
+  return kernels.name === "gpujs"
+    ? gpujsHostBytes(kernels, own.bytes)
+    : ownMemoryHostBytes(kernels, limits);
 }
 
 /** What an array of so many bytes takes where such kernels work on it. */
