@@ -55,7 +55,7 @@ async function* linesOf(path: string): AsyncIterable<string | null> {
     lines[0] = rest + lines[0]!;
     rest = lines.pop()!;
     for (const line of lines) {
-      yield isTooLong ? null : line;
+      yield isTooLong || line.length > LONGEST_LINE ? null : line;
       isTooLong = false;
     }
     if (rest.length > LONGEST_LINE) {
