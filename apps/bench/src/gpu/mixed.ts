@@ -108,7 +108,9 @@ function resultOf(
   mixed: FinishedRun,
 ): MixedResult {
   const { end, seconds } = mixed;
-  const reports = weighing.includes(algorithm) ? [...mixed.merges, ...mixed.rounds] : [];
+  // The last round of ABS-SGD is of whatever rows are left, perhaps one micro-batch.
+  const all = [...mixed.merges, ...mixed.rounds.slice(0, -1)];
+  const reports = weighing.includes(algorithm) ? all : [];
   const weightsOf = (device: number) =>
     reports.map(({ devices }) => devices.find((one) => one.device === device)?.weight ?? 0);
   return {
