@@ -93,7 +93,8 @@ describe.skipIf(skipped.cuda + skipped.opencl !== "")(
         });
         const reports = events.filter(isType(report));
         expect(reports.length).toBeGreaterThan(epochs);
-        for (const { devices } of reports) {
+        // The last round of ABS-SGD is of whatever rows are left, perhaps one micro-batch.
+        for (const { devices } of name === "abs-sgd" ? reports.slice(0, -1) : reports) {
           expect(devices).toHaveLength(3);
           for (const { updates, weight } of devices) {
             expect(updates).toBeGreaterThan(0);
