@@ -14,6 +14,7 @@ import { soak, type SoakOptions } from "./soak/soak.js";
 import { stepWorker } from "./step/step-worker.js";
 import { step } from "./step/step.js";
 import { CommandFailure } from "./run-command.js";
+import { reportSuite } from "./report/suite-report.js";
 import { compareFolders } from "./suite/compare-report.js";
 import { runSuite } from "./suite/run-suite.js";
 import { SuiteError } from "./suite/suite-error.js";
@@ -49,6 +50,14 @@ program
   .option("--markdown", "Markdown on stdout")
   .option("--json", "one JSON document on stdout")
   .action(compareFolders);
+
+program
+  .command("report")
+  .description("a page of charts of a folder of results, or a picture of them")
+  .argument("<folder>", "folder of results")
+  .option("--out <file>", "*.html, *.svg or *.png (default: report.html in the folder)")
+  .option("--only <names>", "charts, sets and platforms, separated by commas", names)
+  .action(reportSuite);
 
 program
   .command("accuracy")

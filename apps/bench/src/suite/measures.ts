@@ -126,7 +126,11 @@ function referenceOf(
 }
 
 /** The P@1 to reach; undefined where there is none. */
-function targetOf(goal: Goal, record: RunRecord, tests: readonly RunRecord[]): number | undefined {
+export function targetOf(
+  goal: Goal,
+  record: RunRecord,
+  tests: readonly RunRecord[],
+): number | undefined {
   if (goal === undefined) return undefined;
   if ("precision" in goal) return goal.precision;
   const reference = referenceOf(goal, record, tests);

@@ -245,6 +245,7 @@ function report({ folder, older, progress }: Session, fails: boolean, json: bool
   else {
     console.log(summaryText(summary));
     console.log(`${folder}: summary.md, summary.json, and a file for each run`);
+    console.log(`npm run bench -- report ${folder} draws them`);
   }
   if (fails) process.exitCode = 1;
 }
