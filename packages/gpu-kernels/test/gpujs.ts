@@ -62,3 +62,10 @@ function gpuOf(mode: GpujsNodeMode): GpuClass {
   classes.set(mode, found);
   return found;
 }
+
+/** The modes whose kernels are checked, with why they can't be. */
+export const modes = (["headlessgl", "webasm", "cpu"] as const).map((mode) => ({
+  mode,
+  title: mode + skipped[mode],
+  isAbsent: skipped[mode] !== "",
+}));

@@ -75,6 +75,11 @@ export interface Arrays {
     blockLength: number,
     blocks: readonly Block[],
   ) => void;
+  /**
+   * Frees what was taken off the device, which an operation may still work with that takes parts which overlap.
+   * Called between operations.
+   */
+  readonly settle: () => void;
   /** Notes what is allocated from now on; the result takes that off the device. */
   readonly note: () => () => void;
   /** Makes this block, of the same length, the `index`th that `onDevice` gave. */
@@ -87,6 +92,7 @@ const mostElements = 2 ** 32 - 1;
 export function createArrays(computer: Computer): Arrays {
   const places = new WeakMap<GpujsArray, Place>();
   let noted: Storage[] | undefined;
+  const retired: Block[] = [];
 
   function make(own: Place): GpujsArray {
     const array: GpujsArray = { length: own.length };
@@ -144,7 +150,7 @@ export function createArrays(computer: Computer): Arrays {
       const isLost =
         part.start >= lost.start && part.start + part.length <= lost.start + lost.length;
       if (!isLost) fetch(storage, part);
-      computer.free(...part.blocks);
+      retired.push(...part.blocks);
       return false;
     });
   }
@@ -227,6 +233,10 @@ export function createArrays(computer: Computer): Arrays {
       drop({ storage, start, length }, own);
       const blockLength = Math.min(wished, length);
       storage.parts.push({ start, length, blockLength, blocks: [...blocks], isAhead: true });
+    },
+
+    settle() {
+      computer.free(...retired.splice(0));
     },
 
     note() {

@@ -69,6 +69,7 @@ export function createGpujsKernels(options: GpujsKernelsOptions): GpujsKernels {
 
   function alive(name: string): void {
     if (closed !== undefined) fail("KERNEL_DISPOSED", name, "the kernels were disposed");
+    arrays.settle();
   }
 
   function equalLengths(name: string, source: number, target: number): void {
@@ -225,7 +226,10 @@ export function createGpujsKernels(options: GpujsKernelsOptions): GpujsKernels {
       }
     },
 
-    deviceUse: () => computer.use(),
+    deviceUse() {
+      alive("deviceUse");
+      return computer.use();
+    },
 
     dispose() {
       closed ??= computer.close();

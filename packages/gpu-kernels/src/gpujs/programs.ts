@@ -6,7 +6,7 @@
  * finds. Inner sums run in two loops (`sumOver`), for gpu.js stops a loop at a fixed number of rounds without
  * a word.
  */
-import { loopLength, slice } from "./sizes.js";
+import { blockUnits, loopLength, slice } from "./sizes.js";
 
 export interface Program {
   readonly name: string;
@@ -69,12 +69,24 @@ const sigmoid = `
   let y = e / (1 + e);
   if (z >= 0) { y = 1 / (1 + e); }`;
 
-/** How many of a row's labels a class is among, times their weight, taken off `y`. */
+/** Takes the weight off `y` if a class is among its row's labels, which ascend: halving, to the first not below it. */
 const lessLabels = `
-  const begin = marks[row];
-  const size = marks[row + 1] - begin;
-  for (let j = 0; j < size; j++) {
-    if (marks[2 * rows + 1 + begin + j] === column) { y = y - weight; }
+  const labels = 2 * rows + 1;
+  const end = marks[row + 1];
+  let low = marks[row];
+  let high = end;
+  for (let j = 0; j < ${Math.log2(blockUnits) + 1}; j++) {
+    if (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (marks[labels + middle] < column) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+  }
+  if (low < end) {
+    if (marks[labels + low] === column) { y = y - weight; }
   }`;
 
 export const copy = program("copy", "source", "", "", "return source[x];");
