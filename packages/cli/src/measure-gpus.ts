@@ -10,6 +10,8 @@ export type AnyGpu = GpuDevice | GpujsDevice;
 
 /** How fast it is, or why it can't be used. */
 export type MeasuredGpu = AnyGpu & {
+  /** What ran, as the kernels name themselves: `cuda-cublas` where cuBLAS makes the products. */
+  readonly kernels: string | null;
   readonly rowsPerSecond: number | null;
   readonly reason: string | null;
 };
@@ -40,11 +42,12 @@ export async function measureGpus(
 async function measureGpu(
   spec: DeviceSpec,
   gpujs: GpujsSupport | undefined,
-): Promise<Pick<MeasuredGpu, "rowsPerSecond" | "reason">> {
+): Promise<Pick<MeasuredGpu, "kernels" | "rowsPerSecond" | "reason">> {
   try {
-    const [{ rowsPerSecond } = { rowsPerSecond: 0 }] = await measureDevices([spec], SECONDS, gpujs);
-    return { rowsPerSecond, reason: null };
+    const [measured] = await measureDevices([spec], SECONDS, gpujs);
+    const { kernels = null, rowsPerSecond = 0 } = measured ?? {};
+    return { kernels, rowsPerSecond, reason: null };
   } catch (error) {
-    return { rowsPerSecond: null, reason: describeError(error) };
+    return { kernels: null, rowsPerSecond: null, reason: describeError(error) };
   }
 }

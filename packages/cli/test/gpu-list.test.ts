@@ -14,6 +14,7 @@ interface Document {
     readonly index: number;
     readonly name: string;
     readonly kind: string;
+    readonly kernels: string | null;
     readonly memory: number;
     readonly rowsPerSecond: number | null;
     readonly reason: string | null;
@@ -48,16 +49,22 @@ describe.skipIf(skipped.cuda !== "")(
 
     test("lists each with name, kind, memory and measured speed", async () => {
       const { stdout } = await devices(two);
-      expect(stdout).toMatch(/^device +name +kind +memory +rows\/s$/mu);
+      expect(stdout).toMatch(/^device +name +kind +kernels +memory +rows\/s$/mu);
       for (const index of [0, 1]) {
         const line = new RegExp(
-          String.raw`^cuda:${index} +Stand-in ${index} +gpu +3\.00 GiB +[\d,]+$`,
+          String.raw`^cuda:${index} +Stand-in ${index} +gpu +cuda +3\.00 GiB +[\d,]+$`,
           "mu",
         );
         expect(stdout).toMatch(line);
       }
       expect(stdout).toMatch(/^cuda +available; devices: 2$/mu);
       expect(stdout).toMatch(/^opencl +not available: .*no-opencl\.so can't be loaded: .+; .+$/mu);
+    });
+
+    test("says where cuBLAS makes the products", async () => {
+      const withCublas = { ...two, HETEROSGD_CUBLAS: cudaStandIn!.library };
+      const { gpus } = await documentOf(withCublas);
+      expect(gpus.map(({ kernels }) => kernels)).toEqual(["cuda-cublas", "cuda-cublas"]);
     });
 
     test("gives the same as JSON", async () => {
@@ -80,7 +87,7 @@ describe.skipIf(skipped.cuda !== "")(
       expect(gpus.map(({ rowsPerSecond }) => rowsPerSecond !== null)).toEqual([false, true]);
       expect(gpus[0]!.reason).toMatch(/cuModuleLoadData returns CUDA_ERROR_INVALID_PTX/u);
       const { stdout } = await devices(broken);
-      expect(stdout).toMatch(/^cuda:0 +Stand-in 0 +gpu +3\.00 GiB +none$/mu);
+      expect(stdout).toMatch(/^cuda:0 +Stand-in 0 +gpu +none +3\.00 GiB +none$/mu);
       expect(stdout).toMatch(/^cuda:0 +can't be used: .*CUDA_ERROR_INVALID_PTX/mu);
     });
 

@@ -123,6 +123,20 @@ KERNEL dense(
   }
 }
 
+// A dense layer forward whose products are there: out[row][unit] = activation(out[row][unit] + bias[unit]), `count` in all.
+KERNEL finish_dense(
+  POINTER(float, out),
+  POINTER(const float, bias),
+  const u32 units,
+  const u32 count,
+  const u32 activation
+) {
+  OPEN(float, out);
+  OPEN(const float, bias);
+  const u32 i = GROUP(0) * LOCAL_SIZE(0) + LOCAL(0);
+  if (i < count) out[i] = activate(activation, out[i] + bias[i % units]);
+}
+
 // Part p of a product is the sum over k from p · `slice` on: parts[p][i][j], i below `rows`, j below `columns`.
 // Groups: tiles of columns, then of rows; parts.
 KERNEL product_parts(

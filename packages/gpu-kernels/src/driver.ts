@@ -40,6 +40,38 @@ export interface GpuMark {
   readonly mark: number;
 }
 
+/**
+ * A factor of a product of matrices: its elements lie so far apart, by its own index and by the common one. One of
+ * them is 1.
+ */
+export interface GpuFactor {
+  readonly place: GpuPointer;
+  readonly stride: number;
+  readonly inner: number;
+}
+
+/** `out[rows × columns] = scale · Σ left[row][k] · right[column][k] + kept · out` over `inner` values of k. */
+export interface GpuProduct {
+  readonly rows: number;
+  readonly columns: number;
+  readonly inner: number;
+  readonly left: GpuFactor;
+  readonly right: GpuFactor;
+  readonly scale: number;
+  /** With 0, what is in `out` is not read. */
+  readonly kept: number;
+  readonly out: GpuPointer;
+}
+
+/** Products of matrices by the vendor's own library, on `compute`. */
+export interface GpuProductLibrary {
+  readonly name: "cublas";
+  /** Bytes of the device's memory that it was given to work in. */
+  readonly workBytes: number;
+  /** Sizes and strides below 2³¹. @throws GpuKernelsError GPU_MEMORY, GPU_LOST, GPU_DRIVER */
+  readonly multiply: (product: GpuProduct) => void;
+}
+
 export interface GpuDriver {
   readonly technology: "cuda" | "opencl";
   /** As the driver names the device. */
@@ -47,6 +79,8 @@ export interface GpuDriver {
   readonly kind: "gpu" | "cpu" | "accelerator";
   /** Bytes of the device's memory: all, and what is free as far as the driver tells (else null). */
   memory(): { readonly total: number; readonly free: number | null };
+  /** Null where there is none, or is to be none. */
+  readonly products: GpuProductLibrary | null;
   /** Bytes that one buffer may have. */
   readonly maxBufferBytes: number;
 

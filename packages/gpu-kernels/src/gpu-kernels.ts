@@ -1,4 +1,5 @@
-import { checkOptions, numberOf, whole } from "./checks.js";
+import { kindOf } from "@heterosgd/model";
+import { checkOptions, fail, numberOf, whole } from "./checks.js";
 import { openCudaDriver } from "./cuda/cuda-driver.js";
 import type { GpuDriver } from "./driver.js";
 import { kernelsOver, type GpuKernels } from "./kernels/kernels.js";
@@ -14,6 +15,12 @@ export interface GpuKernelsOptions {
    * HETEROSGD_OPENCL_LIBRARY name.
    */
   readonly library?: string;
+  /**
+   * Whether cuBLAS makes the products of dense layers: the library of that name, or the system's where there is one
+   * (`true`, the default), or none (`false`). HETEROSGD_CUBLAS has the same say: a file, or `off`. Where another
+   * driver was named, the default is none.
+   */
+  readonly cublas?: string | boolean;
   /** Bytes of the logits of one block of classes. Default 16 MiB. */
   readonly blockBytes?: number;
   /**
@@ -23,12 +30,23 @@ export interface GpuKernelsOptions {
   readonly keptBytes?: number;
 }
 
-const optionNames = ["technology", "index", "library", "blockBytes", "keptBytes"] as const;
+const optionNames = [
+  "technology",
+  "index",
+  "library",
+  "cublas",
+  "blockBytes",
+  "keptBytes",
+] as const;
 
 const open: Readonly<
   Record<
     GpuKernelsOptions["technology"],
-    (device: { readonly index: number; readonly library?: string | undefined }) => GpuDriver
+    (
+      device: { readonly index: number } & {
+        readonly [Name in "library" | "cublas"]?: GpuKernelsOptions[Name] | undefined;
+      },
+    ) => GpuDriver
   >
 > = { cuda: openCudaDriver, opencl: openOpenClDriver };
 
@@ -47,13 +65,20 @@ const open: Readonly<
 export function createGpuKernels(options: GpuKernelsOptions): GpuKernels {
   const operation = "createGpuKernels";
   checkOptions(operation, options, optionNames);
-  const { technology, index = 0, library } = options;
+  const { technology, index = 0, library, cublas } = options;
   const { blockBytes = defaultBlockBytes, keptBytes = defaultKeptBytes } = options;
   numberOf(operation, "technology", { cuda: 0, opencl: 1 }, technology);
   whole(operation, "index", index, 0);
+  if (!["undefined", "boolean", "string"].includes(typeof cublas)) {
+    const expected = "expected true, false or the name of a library";
+    fail("KERNEL_ARGUMENT", operation, `cublas is ${kindOf(cublas)}, ${expected}`);
+  }
+  if (technology === "opencl" && cublas !== undefined) {
+    fail("KERNEL_ARGUMENT", operation, "cublas is for CUDA, leave it out for OpenCL");
+  }
   whole(operation, "blockBytes", blockBytes, 0);
   whole(operation, "keptBytes", keptBytes, 0);
-  const driver = open[technology]({ index, library });
+  const driver = open[technology]({ index, library, cublas });
   try {
     const most = Math.min(keptBytes, driver.maxBufferBytes);
     return kernelsOver(driver, { blockBytes, keptBytes: most });

@@ -1,5 +1,6 @@
 import type { ParameterLayout, UpdateRule } from "@heterosgd/model";
 import { whole } from "./checks.js";
+import { cublasChoice, mostWorkspaceBytes } from "./cuda/cublas.js";
 import type { GpuKernelsOptions } from "./gpu-kernels.js";
 import { sortWords } from "./kernels/non-zeros-by-feature.js";
 import {
@@ -30,14 +31,16 @@ export function gpuKernelsBytes(
     readonly maxRows: number;
     readonly maxNonZeros: number;
     readonly maxLabels: number;
-    /** Rules need no more than plain SGD. */
+    /** Null: plain SGD. */
     readonly optimizer: UpdateRule | null;
-    readonly options?: Pick<GpuKernelsOptions, "blockBytes" | "keptBytes">;
+    /** Where it is CUDA, cuBLAS's share is added, should it be found. Default: none is. */
+    readonly technology?: GpuKernelsOptions["technology"];
+    readonly options?: Pick<GpuKernelsOptions, "library" | "cublas" | "blockBytes" | "keptBytes">;
   },
 ): number {
   const operation = "gpuKernelsBytes";
-  const { maxRows, maxNonZeros, maxLabels, options = {} } = limits;
-  const { blockBytes = defaultBlockBytes, keptBytes = defaultKeptBytes } = options;
+  const { maxRows, maxNonZeros, maxLabels, technology, options = {} } = limits;
+  const { library, cublas, blockBytes = defaultBlockBytes, keptBytes = defaultKeptBytes } = options;
   whole(operation, "maxRows", maxRows, 1);
   whole(operation, "maxNonZeros", maxNonZeros, 0);
   whole(operation, "maxLabels", maxLabels, 0);
@@ -54,7 +57,25 @@ export function gpuKernelsBytes(
   const perRow = 2 * maxRows + Math.max(1, maxLabels);
   const keys = rankingKeys(k, blocks.allSlices).reduce((sum, each) => sum + each);
   const ranking = 2 * rows * keys + 2 * rows * k + rows;
-  return 4 * (slots + scores + sums + perRow + ranking + partsWords(layout, maxRows, blocks));
+  const parts = partsWords(layout, maxRows, blocks);
+  const own = slots + scores + sums + perRow + ranking;
+  if (technology !== "cuda" || cublasChoice(cublas, library) === false) return 4 * (own + parts);
+  // What it is on the device is known when it is open: the larger workspace.
+  return mostWorkspaceBytes + 4 * (own + Math.max(parts, gradientWords(layout, blocks, limits)));
+}
+
+/** Words of a product by cuBLAS that a rule is then applied to. */
+function gradientWords(
+  layout: ParameterLayout,
+  blocks: Blocks,
+  { optimizer }: { readonly optimizer: UpdateRule | null },
+): number {
+  if (optimizer === null) return 0;
+  const words = layout.layers.slice(1).map(({ inputs, outputs }, i, { length }) => {
+    const units = i === length - 1 ? blocks.classes : outputs;
+    return units * inputs;
+  });
+  return Math.max(0, ...words);
 }
 
 /**

@@ -31,12 +31,16 @@ STAND_IN_EXPORT int standInSet(const char* name, const char* value) {
   return 1;
 }
 
-/** How many contexts, and bytes of device memory, are in use; uploads that were done beside kernels. */
+/**
+ * How many contexts, and bytes of device memory, are in use; uploads that were done beside kernels; handles of
+ * cuBLAS that are in use.
+ */
 STAND_IN_EXPORT unsigned long long standInUse(int what) {
   using namespace stand_in;
   const std::lock_guard<std::recursive_mutex> hold(driver().lock);
   if (what == 0) return driver().contexts.size();
   if (what == 2) return driver().uploads_beside_kernels;
+  if (what == 3) return library_handles();
   uint64_t bytes = 0;
   for (const auto& [handle, context] : driver().contexts) bytes += context.memory.used();
   return bytes;

@@ -27,6 +27,9 @@ Driver& driver();
 /** The calling thread's context. */
 extern thread_local CUcontext current_context;
 
+/** Handles of cuBLAS that were not given back. */
+size_t library_handles();
+
 /** What FAIL has this call return, or CUDA_SUCCESS. */
 CUresult injected_failure(const char* name, Context* context);
 

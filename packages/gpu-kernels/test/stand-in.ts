@@ -16,6 +16,10 @@ export type Setting =
   | "STREAMS"
   | "FAIL";
 
+/** Of cuBLAS, as koffi declares it: handle, operations, m, n, k, alpha, a, stride, b, stride, beta, c, stride. */
+export const sgemmDeclaration =
+  "int cublasSgemm_v2(uint64_t, int, int, int, int, int, void *, uint64_t, int, uint64_t, int, void *, uint64_t, int)";
+
 const defaults: Readonly<Record<Setting, string>> = {
   DEVICES: "1",
   MEMORY: String(2 ** 30),
@@ -35,6 +39,8 @@ export interface StandInControl {
   readonly bytes: number;
   /** Uploads so far that were done while kernels still waited: none that waits for their end. */
   readonly uploadsBesideKernels: number;
+  /** Of cuBLAS, that were not given back. */
+  readonly handles: number;
 }
 
 export function controlOf(path: string): StandInControl {
@@ -62,6 +68,9 @@ export function controlOf(path: string): StandInControl {
     },
     get uploadsBesideKernels() {
       return Number(use(2));
+    },
+    get handles() {
+      return Number(use(3));
     },
   };
 }

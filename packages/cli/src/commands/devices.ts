@@ -104,11 +104,12 @@ function deviceTable(devices: readonly DeviceSummary[]): readonly string[] {
 
 function gpuTable(gpus: readonly MeasuredGpu[]): readonly string[] {
   return tableLines(
-    [left("device"), left("name"), left("kind"), right("memory"), right("rows/s")],
+    [left("device"), left("name"), left("kind"), left("kernels"), right("memory"), right("rows/s")],
     gpus.map((gpu) => [
       formatDevice(gpuSpec(gpu)),
       gpu.name,
       gpu.kind,
+      gpu.kernels ?? "none",
       "memory" in gpu ? formatBytes(gpu.memory) : "not told",
       gpu.rowsPerSecond === null ? "none" : formatCount(gpu.rowsPerSecond),
     ]),

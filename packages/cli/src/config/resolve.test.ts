@@ -140,6 +140,7 @@ test("a variable named like an option that there is not is refused, with the one
     HETEROSGD_TOP_K: "1",
     HETEROSGD_DEBUG: "1",
     HETEROSGD_NATIVE: "require",
+    HETEROSGD_CUBLAS: "off",
     HETEROSGD_CUDA_LIBRARY: "/lib/libcuda.so.1",
     HETEROSGD_OPENCL_LIBRARY: "/lib/libOpenCL.so.1",
   };

@@ -47,6 +47,7 @@ export function environmentLayer(
  * whether a build must make the native kernels, and which libraries GPU drivers are called through.
  */
 const otherVariables = [
+  "HETEROSGD_CUBLAS",
   "HETEROSGD_CUDA_LIBRARY",
   "HETEROSGD_DATA",
   "HETEROSGD_DEBUG",

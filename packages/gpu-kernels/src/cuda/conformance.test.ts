@@ -2,7 +2,7 @@
 import { kernelsConformance } from "@heterosgd/model/conformance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { controlOf, standIn } from "../../test/stand-in.js";
-import { createGpuKernels } from "../gpu-kernels.js";
+import { createGpuKernels, type GpuKernelsOptions } from "../gpu-kernels.js";
 
 test.skipIf(!standIn.ok)("there is a C++ compiler to build the stand-in with", () => {
   expect(standIn).toMatchObject({ ok: true });
@@ -12,8 +12,29 @@ test.skipIf(!standIn.ok)("there is a C++ compiler to build the stand-in with", (
 const timeout = 300_000;
 
 /** Runs that differ most in what a missing barrier or wait would do, and in their blocks of classes. */
-const variants = [
+const variants: readonly {
+  readonly order: string;
+  readonly streams: string;
+  /** Whether products are cuBLAS's, which the stand-in has, too. Default false. */
+  readonly cublas?: boolean;
+  readonly sizes: Pick<GpuKernelsOptions, "blockBytes" | "keptBytes">;
+  readonly only: RegExp;
+}[] = [
   { order: "backward", streams: "copies-first", sizes: {}, only: /./u },
+  {
+    order: "backward",
+    streams: "copies-first",
+    cublas: true,
+    sizes: {},
+    only: /^dense|^output|^topK|^training steps/u,
+  },
+  {
+    order: "forward",
+    streams: "lazy",
+    cublas: true,
+    sizes: { blockBytes: 0, keptBytes: 0 },
+    only: /over 5 units|^training steps/u,
+  },
   {
     order: "forward",
     streams: "lazy",
@@ -26,11 +47,11 @@ const variants = [
     sizes: { blockBytes: 2000, keptBytes: 20_000 },
     only: /^scatter with relu|over 5 units|^training steps/u,
   },
-] as const;
+];
 
 describe.skipIf(!standIn.ok).each(variants)(
-  "CUDA kernels: items $order, streams $streams, $sizes",
-  ({ order, streams, sizes, only }) => {
+  "CUDA kernels: items $order, streams $streams, cuBLAS $cublas, $sizes",
+  ({ order, streams, cublas = false, sizes, only }) => {
     const library = standIn.ok ? standIn.path : "";
     const control = standIn.ok ? controlOf(library) : (undefined as never);
     beforeAll(() => {
@@ -41,7 +62,7 @@ describe.skipIf(!standIn.ok).each(variants)(
     afterAll(() => control.reset());
 
     const cases = kernelsConformance(() =>
-      createGpuKernels({ technology: "cuda", library, ...sizes }),
+      createGpuKernels({ technology: "cuda", library, cublas: cublas && library, ...sizes }),
     ).filter(({ name }) => only.test(name));
     test.each(cases)("$name", { timeout }, async ({ run }) => {
       await expect(run()).resolves.toBeUndefined();

@@ -1,6 +1,7 @@
 import type { GpuBuffer, GpuDriver, GpuMark, GpuPointer, GpuQueue } from "../driver.js";
 import { GpuKernelsError } from "../errors.js";
 import { loadKoffi, type Koffi } from "../koffi.js";
+import { cublasChoice, openCublas, workspaceBytes, type CublasChoice } from "./cublas.js";
 import { contextMemory, enterContext, leaveContext, retainContext } from "./context.js";
 import { noDevice, requireCudaDevice, type CudaDevice } from "./devices.js";
 import { createStatusCheck, type StatusCheck } from "./failures.js";
@@ -25,6 +26,7 @@ const STREAM_NON_BLOCKING = 1;
  * Opens the device of that index among those of `cudaSupport()`, in its primary context, with streams
  * and memory of its own. Once the device is lost, every call throws what its loss was found by.
  *
+ * @param options.cublas - the library of that name, or whether the system's is taken where there is one.
  * @param options.image - PTX that ends in a NUL, instead of the package's own kernels.
  * @throws GpuKernelsError GPU_UNAVAILABLE, GPU_DRIVER, GPU_MEMORY, GPU_LOST
  */
@@ -32,22 +34,25 @@ export function openCudaDriver({
   index,
   library,
   image,
+  cublas,
 }: {
   readonly index: number;
   readonly library?: string | undefined;
+  readonly cublas?: CublasChoice | undefined;
   readonly image?: Uint8Array | undefined;
 }): GpuDriver {
   const { cuda, device } = requireCudaDevice(index, library);
   const loaded = loadKoffi();
   if (!loaded.ok) throw noDevice(loaded);
-  return openDevice(cuda, loaded.koffi, device, image ?? ptxImage());
+  const options = { image: image ?? ptxImage(), cublas: cublasChoice(cublas, library) };
+  return openDevice(cuda, loaded.koffi, device, options);
 }
 
 function openDevice(
   cuda: CudaFunctions,
   koffi: Koffi,
-  { info, ordinal }: CudaDevice,
-  image: Uint8Array,
+  { info, ordinal, capability }: CudaDevice,
+  { image, cublas }: { readonly image: Uint8Array; readonly cublas: CublasChoice },
 ): GpuDriver {
   /** What gives back what was taken, last taken last. */
   const taken: (() => void)[] = [];
@@ -76,7 +81,8 @@ function openDevice(
     };
     enter();
     const parts = openParts(cuda, koffi, { image, check, enter, taken });
-    const driver = driverOver(cuda, { info, enter, check, taken, release, ...parts });
+    const shared = { info, enter, check, taken, release };
+    const driver = driverOver(cuda, { ...shared, capability, cublas, ...parts });
     // Given back first: what follows needs the context.
     taken.push(() => cuda.setContext(context));
     return driver;
@@ -131,6 +137,8 @@ function driverOver(
     check,
     taken,
     release,
+    capability,
+    cublas,
     compute,
     copy,
     launcher,
@@ -142,6 +150,8 @@ function driverOver(
     readonly check: StatusCheck;
     readonly taken: (() => void)[];
     readonly release: () => void;
+    readonly capability: number;
+    readonly cublas: CublasChoice;
   },
 ): GpuDriver {
   const streams: Readonly<Record<GpuQueue, Handle>> = { compute, copy };
@@ -164,22 +174,35 @@ function driverOver(
     return contextMemory(cuda, check);
   }
 
+  function allocate(bytes: number): Buffer {
+    enter();
+    const handle = new BigUint64Array(1);
+    const status = cuda.allocate(handle, Math.max(bytes, 4));
+    if (status !== 0) check("cuMemAlloc_v2", status, { wanted: bytes, free: memory().free });
+    const buffer: Buffer = { bytes, address: handle[0]! };
+    buffers.add(buffer);
+    return buffer;
+  }
+
+  const products = openCublas(cublas, {
+    device: info.name,
+    stream: compute,
+    allocate: (bytes) => allocate(bytes).address,
+    workBytes: workspaceBytes(capability),
+    addressOf: placeOf,
+    enter,
+    finish: () => finish("compute"),
+    taken,
+  });
+
   return {
     technology: "cuda",
     name: info.name,
     kind: info.kind,
+    products: products.ok ? products : null,
     maxBufferBytes: info.memory,
     memory,
-
-    allocate(bytes) {
-      enter();
-      const handle = new BigUint64Array(1);
-      const status = cuda.allocate(handle, Math.max(bytes, 4));
-      if (status !== 0) check("cuMemAlloc_v2", status, { wanted: bytes, free: memory().free });
-      const buffer: Buffer = { bytes, address: handle[0]! };
-      buffers.add(buffer);
-      return buffer;
-    },
+    allocate,
 
     free(buffer) {
       enter();

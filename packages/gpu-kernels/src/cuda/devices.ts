@@ -10,6 +10,8 @@ import { neededCapability, neededDriver } from "./ptx.js";
 export interface CudaDevice {
   readonly info: GpuDevice;
   readonly ordinal: number;
+  /** 10 · major + minor of its compute capability. */
+  readonly capability: number;
 }
 
 export type FoundDevices =
@@ -97,7 +99,11 @@ function devicesOf(cuda: CudaFunctions): FoundDevices {
       continue;
     }
     const index = devices.length;
-    devices.push({ ordinal, info: { technology: "cuda", index, name, kind: "gpu", memory } });
+    devices.push({
+      ordinal,
+      capability,
+      info: { technology: "cuda", index, name, kind: "gpu", memory },
+    });
   }
   if (devices.length > 0) return { ok: true, cuda, devices };
   const reason = `${unfit.join("; ")}; the kernels need ${versionOf(neededCapability)} or newer`;

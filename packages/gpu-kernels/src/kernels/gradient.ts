@@ -1,11 +1,14 @@
 import type { GradientTarget, RuleNumbers } from "@heterosgd/model";
 import { finite, numberOf, requireObject, ruleNumbers, stateEntries } from "../checks.js";
-import type { GpuArgument } from "../driver.js";
+import type { GpuArgument, GpuPointer } from "../driver.js";
 import type { Arrays, GpuArray, LayerPlaces } from "./arrays.js";
 import { beyond, f32, pointer, u32 } from "./launch.js";
 
 /** A gradient's target as the kernels' `UPDATE_PARAMETERS` (`update.cu`). */
 export interface Update {
+  /** What the gradient is multiplied by where it is simply added to the target; null under a rule. */
+  readonly adds: number | null;
+  readonly target: (part: "weights" | "bias", start?: number) => GpuPointer;
   /** For a part of the target, `start` elements on. */
   readonly of: (part: "weights" | "bias", start?: number) => readonly GpuArgument[];
 }
@@ -47,6 +50,8 @@ function updateOf(
 ): Update {
   const rest = [u32(rule), ...numbers.map(f32)];
   return {
+    adds: rule === updateNumbers.add ? numbers[0] : null,
+    target: (part, start = 0) => beyond(target[part], start),
     of: (part, start = 0) => [
       pointer(beyond(target[part], start)),
       pointer(beyond(first[part], start)),

@@ -14,7 +14,8 @@ import { createTopK } from "./top-k.js";
 
 /** Kernels on a device, and what they keep there. */
 export interface GpuKernels extends Kernels<GpuArray, GpuBatch> {
-  readonly name: "cuda" | "opencl";
+  /** `cuda-cublas` where cuBLAS makes the products of dense layers. */
+  readonly name: "cuda" | "cuda-cublas" | "opencl";
   /** As the driver names the device. */
   readonly device: string;
   /** Bytes that they have taken for their own work so far, on the device. */
@@ -33,7 +34,7 @@ export function kernelsOver(driver: GpuDriver, budget: OutputBudget): GpuKernels
   const launcher = createLauncher(driver);
   const arrays = createArrays(driver);
   const slots = createBatchSlots(driver, scratch);
-  const products = createProducts(launcher, scratch);
+  const products = createProducts(launcher, scratch, driver.products);
   const room = createOutputRoom(scratch);
   const outputLayer = createOutput(launcher, products, scratch, room, budget);
   const rank = createTopK(driver, launcher, products, scratch, room, budget.blockBytes);
@@ -64,7 +65,7 @@ export function kernelsOver(driver: GpuDriver, budget: OutputBudget): GpuKernels
   }
 
   return {
-    name: driver.technology,
+    name: driver.products === null ? driver.technology : "cuda-cublas",
     device: driver.name,
     sharesMemory: false,
 
@@ -211,7 +212,7 @@ export function kernelsOver(driver: GpuDriver, budget: OutputBudget): GpuKernels
 
     workBytes() {
       alive("workBytes");
-      return scratch.bytes();
+      return scratch.bytes() + (driver.products?.workBytes ?? 0);
     },
 
     dispose() {

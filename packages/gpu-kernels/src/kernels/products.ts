@@ -1,5 +1,8 @@
-/** Products of matrices, and what becomes of them (`matrix.cu`). */
-import type { GpuPointer } from "../driver.js";
+/**
+ * Products of matrices, and what becomes of them: by the kernels of `matrix.cu`, or by the vendor's library where the
+ * driver has one.
+ */
+import type { GpuFactor, GpuPointer, GpuProduct, GpuProductLibrary } from "../driver.js";
 import type { LayerPlace } from "./arrays.js";
 import type { Update } from "./gradient.js";
 import { beyond, pointer, u32, type Launcher } from "./launch.js";
@@ -13,13 +16,6 @@ const squareGroup = [side, side] as const;
 const sumGroup = [32, 8] as const;
 
 export const identity = 3;
-
-/** A factor's elements lie so far apart, by its own index and by the common one. */
-interface Factor {
-  readonly place: GpuPointer;
-  readonly stride: number;
-  readonly inner: number;
-}
 
 export interface Products {
   /** `out[rows × units] = activation(input · weightsᵀ + bias)` for `units` of the layer. */
@@ -65,13 +61,130 @@ export interface Products {
   ) => void;
 }
 
-export function createProducts(launcher: Launcher, scratch: Scratch): Products {
+/** @param library - makes the products; null: kernels do. */
+export function createProducts(
+  launcher: Launcher,
+  scratch: Scratch,
+  library: GpuProductLibrary | null,
+): Products {
+  const own = createOwnProducts(launcher, scratch);
+  if (library === null) return own;
+  const byLibrary = createLibraryProducts(launcher, scratch, library);
+  // It counts in 31 bits.
+  const fits = (...sizes: readonly number[]) => sizes.every((size) => size < 2 ** 31);
+  const madeBy = (...sizes: readonly number[]) => (fits(...sizes) ? byLibrary : own);
+  return {
+    forward: (rows, input, layer, first, units, ...rest) =>
+      madeBy(rows, layer.inputs, units).forward(rows, input, layer, first, units, ...rest),
+    backward: (rows, derivatives, layer, first, units, ...rest) =>
+      madeBy(rows, layer.inputs, units).backward(rows, derivatives, layer, first, units, ...rest),
+    update: (rows, derivatives, input, inputs, first, units, update) =>
+      madeBy(rows, inputs, units).update(rows, derivatives, input, inputs, first, units, update),
+    updateBias: own.updateBias,
+  };
+}
+
+/** Products by the library: what becomes of them is the kernels' part. */
+function createLibraryProducts(
+  launcher: Launcher,
+  scratch: Scratch,
+  { multiply }: GpuProductLibrary,
+): Omit<Products, "updateBias"> {
+  const productRoom = scratch.buffer();
+
+  return {
+    forward(rows, input, { inputs, weights, bias }, first, units, activation, out) {
+      multiply({
+        rows,
+        columns: units,
+        inner: inputs,
+        left: { place: input, stride: inputs, inner: 1 },
+        right: { place: beyond(weights, first * inputs), stride: inputs, inner: 1 },
+        scale: 1,
+        kept: 0,
+        out,
+      });
+      launcher.overElements("finish_dense", rows * units, [
+        pointer(out),
+        pointer(beyond(bias, first)),
+        u32(units),
+        u32(rows * units),
+        u32(activation),
+      ]);
+    },
+
+    backward(rows, derivatives, { inputs, weights }, first, units, again, out) {
+      multiply({
+        rows,
+        columns: inputs,
+        inner: units,
+        left: { place: derivatives, stride: units, inner: 1 },
+        right: { place: beyond(weights, first * inputs), stride: 1, inner: inputs },
+        scale: 1,
+        kept: again ? 1 : 0,
+        out,
+      });
+    },
+
+    update(rows, derivatives, input, inputs, first, units, update) {
+      const product: Omit<GpuProduct, "scale" | "kept" | "out"> = {
+        rows: units,
+        columns: inputs,
+        inner: rows,
+        left: { place: derivatives, stride: 1, inner: units },
+        right: { place: input, stride: 1, inner: inputs },
+      };
+      if (update.adds === null) {
+        const out = productRoom(units * inputs);
+        multiply({ ...product, scale: 1, kept: 0, out });
+        updateByParts(launcher, out, units * inputs, 1, update.of("weights", first * inputs));
+      } else {
+        const out = update.target("weights", first * inputs);
+        multiply({ ...product, scale: update.adds, kept: 1, out });
+      }
+      updateBias(launcher, rows, derivatives, first, units, update);
+    },
+  };
+}
+
+function updateByParts(
+  launcher: Launcher,
+  parts: GpuPointer,
+  length: number,
+  count: number,
+  target: ReturnType<Update["of"]>,
+): void {
+  launcher.overElements("update_by_parts", length, [
+    pointer(parts),
+    u32(length),
+    u32(count),
+    ...target,
+  ]);
+}
+
+function updateBias(
+  launcher: Launcher,
+  rows: number,
+  derivatives: GpuPointer,
+  first: number,
+  units: number,
+  update: Update,
+): void {
+  launcher.overGroups("update_by_sums", [ceilDivide(units, sumGroup[0])], sumGroup, [
+    pointer(derivatives),
+    u32(rows),
+    u32(units),
+    ...update.of("bias", first),
+  ]);
+}
+
+function createOwnProducts(launcher: Launcher, scratch: Scratch): Products {
   const partsRoom = scratch.buffer();
 
   /** Writes parts of a product, and returns how many. */
   function multiply(
-    left: Factor,
-    right: Factor,
+    left: GpuFactor,
+    right: GpuFactor,
     rows: number,
     columns: number,
     inner: number,
@@ -91,21 +204,6 @@ export function createProducts(launcher: Launcher, scratch: Scratch): Products {
       u32(columns),
       u32(inner),
       u32(length),
-    ]);
-  }
-
-  function updateBias(
-    rows: number,
-    derivatives: GpuPointer,
-    first: number,
-    units: number,
-    update: Update,
-  ): void {
-    launcher.overGroups("update_by_sums", [ceilDivide(units, sumGroup[0])], sumGroup, [
-      pointer(derivatives),
-      u32(rows),
-      u32(units),
-      ...update.of("bias", first),
     ]);
   }
 
@@ -162,16 +260,12 @@ export function createProducts(launcher: Launcher, scratch: Scratch): Products {
         const left = { place: derivatives, stride: 1, inner: units };
         const right = { place: input, stride: 1, inner: inputs };
         multiply(left, right, units, inputs, rows, length, parts);
-        launcher.overElements("update_by_parts", units * inputs, [
-          pointer(parts),
-          u32(units * inputs),
-          u32(count),
-          ...target,
-        ]);
+        updateByParts(launcher, parts, units * inputs, count, target);
       }
-      updateBias(rows, derivatives, first, units, update);
+      updateBias(launcher, rows, derivatives, first, units, update);
     },
 
-    updateBias,
+    updateBias: (rows, derivatives, first, units, update) =>
+      updateBias(launcher, rows, derivatives, first, units, update),
   };
 }

@@ -99,6 +99,7 @@ function driverOver(
     technology: "opencl",
     name: info.name,
     kind: info.kind,
+    products: null,
     maxBufferBytes,
     // OpenCL tells nothing of other programs' share.
     memory: () => ({ total: info.memory, free: null }),

@@ -158,7 +158,7 @@ export function deviceKernelsBytes(
       return plainKernelsBytes(layout, common);
     case "cuda":
     case "opencl":
-      return gpuKernelsBytes(layout, withLabels);
+      return gpuKernelsBytes(layout, { ...withLabels, technology: kernels.name });
     case "gpujs":
       return gpujsKernelsBytes(layout, withLabels);
   }
