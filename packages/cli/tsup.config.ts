@@ -39,8 +39,12 @@ const licences: Plugin = {
   },
 };
 
-export default defineConfig({
+const page = "dashboard-page.js";
+
+const command: Options = {
   ...base,
+  // Both are built at once.
+  clean: [`!${page}`],
   entry: [
     "src/main.ts",
     "src/device.worker.ts",
@@ -51,4 +55,18 @@ export default defineConfig({
   // Optional, so tsup does not see to it by itself.
   external: ["@resvg/resvg-js"],
   esbuildPlugins: [licences],
-});
+};
+
+/** The page of a run that goes on, whole: a browser has no packages. */
+const browser: Options = {
+  ...base,
+  clean: false,
+  entry: { "dashboard-page": "src/dashboard/page/main.ts" },
+  platform: "browser",
+  noExternal: [/./],
+  minify: true,
+  splitting: false,
+  sourcemap: false,
+};
+
+export default defineConfig([command, browser]);

@@ -24,7 +24,10 @@ import { packageVersion } from "../version.js";
 import { runDocument, runLines } from "./train-report.js";
 import { createSavedState, keep, salvage } from "./train-saving.js";
 
-/** @param checkpoint - what the run goes on from, null to start it. */
+/**
+ * @param checkpoint - what the run goes on from, null to start it.
+ * @param onEvent - told what happens besides those who write it down.
+ */
 export async function runInFolder(
   folder: RunFolder,
   plan: Plan,
@@ -32,13 +35,18 @@ export async function runInFolder(
   introduction: readonly string[],
   interruption: Interruption,
   output: Output,
+  onEvent?: (event: RunEvent) => void,
 ): Promise<ExitCode> {
   const ended = { folder, plan, output };
   const saved = createSavedState(checkpoint === null ? null : basename(checkpoint.path));
   for (const line of introduction) folder.log(line);
   let result: TrainResult | undefined;
   try {
-    const run = { folder, plan, checkpoint, onEvent: (event: RunEvent) => saved.event(event) };
+    const tell = (event: RunEvent) => {
+      saved.event(event);
+      onEvent?.(event);
+    };
+    const run = { folder, plan, checkpoint, onEvent: tell };
     result = await trainInFolder(run, interruption, output);
     const document = runDocument(folder, plan, result, saved.state());
     const lines = runLines(folder, plan, result, saved.state());

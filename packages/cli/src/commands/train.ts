@@ -11,6 +11,7 @@ import {
   runOwner,
   type GpujsSupport,
   type Profile,
+  type RunEvent,
   type RunFolder,
   type RunLock,
   type TrainerError,
@@ -32,6 +33,7 @@ import { CliError, exitCodes, type ExitCode } from "../errors.js";
 import { gpujsFor } from "../gpujs.js";
 import { checkMemory, loweredBatches } from "../memory.js";
 import { formatBytes, formatSeconds } from "../output/format.js";
+import type { Dashboard } from "../dashboard/dashboard.js";
 import type { Output } from "../output/output.js";
 import { checkEarly, planRun, type Plan } from "../plan.js";
 import { readProfile } from "../profile.js";
@@ -59,6 +61,7 @@ export async function trainCommand(
 ): Promise<ExitCode> {
   const interruption = watchSignals((text) => output.warn(text));
   let lock: RunLock | null = null;
+  let dashboard: Dashboard | null = null;
   try {
     const { config, earlier } = await configure(file, flags);
     const profile = await profileFor(verb, config);
@@ -82,6 +85,7 @@ export async function trainCommand(
         ? null
         : await openEarlier(earlier, verb, !dryRun, (text) => output.warn(text));
 
+    if (profile === null && !dryRun) dashboard = await dashboardFor(decided, output);
     const plan = await readAndPlan(decided, profile, output);
     const [available, disk] = [availableMemory(), await freeDisk(folder)];
     const lines = planLines(plan, available, disk);
@@ -122,8 +126,12 @@ export async function trainCommand(
         onFailure,
       );
     }
-    return await runInFolder(run, plan, checkpoint, lines, interruption, output);
+    const earlierEvents = checkpoint === null ? null : run.draft("events");
+    await dashboard?.begin(basename(run.path), earlierEvents);
+    const onEvent = (event: RunEvent) => dashboard?.event(event);
+    return await runInFolder(run, plan, checkpoint, lines, interruption, output, onEvent);
   } finally {
+    await dashboard?.close();
     await lock?.release();
     interruption.stopWatching();
   }
@@ -134,6 +142,19 @@ async function withDevices(config: DecidedConfig, output: Output): Promise<Decid
   if (config.devices !== "auto") return config;
   const devices = await autoDevices(config, output);
   return devices === null ? config : { ...config, devices };
+}
+
+/** Opened before anything is read, so that a port that can't be had costs no time. */
+async function dashboardFor(
+  { dashboard: wanted }: DecidedConfig,
+  output: Output,
+): Promise<Dashboard | null> {
+  if (wanted === false) return null;
+  // Charts take a while to load, and most runs have none.
+  const { openDashboard } = await import("../dashboard/dashboard.js");
+  const dashboard = await openDashboard(wanted);
+  output.say(`the run can be watched at ${dashboard.url}`);
+  return dashboard;
 }
 
 function sayWaiting(folder: string, output: Output) {
@@ -202,12 +223,12 @@ async function configure(
   const configFile = flags.config === undefined ? [] : [await fileLayer(trainSchema, flags.config)];
   const named = [fromFlags, ...configFile];
   const all = [...named, environmentLayer(trainSchema, process.env)];
-  const { resume, out, force } = resolveOptions(trainSchema, all);
+  const { resume, out, force, dashboard } = resolveOptions(trainSchema, all);
   if (resume === null) return { config: decide(resolveTraining(all)), earlier: null };
   refuseOther(resume, out, force);
   const earlier = await findRun(resume);
   if (earlier === null) return { config: decide(resolveTraining(all)), earlier };
-  return { config: { ...resumedConfig(earlier.stored, named), resume }, earlier };
+  return { config: { ...resumedConfig(earlier.stored, named), resume, dashboard }, earlier };
 }
 
 /** @throws CliError CONFLICT */

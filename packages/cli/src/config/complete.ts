@@ -135,7 +135,13 @@ function checkTogether(config: DecidedConfig): void {
  * new folder.
  */
 export function storedConfig(config: DecidedConfig): TrainConfig {
-  const stored: Record<string, unknown> = { ...config, out: null, force: false, resume: null };
+  const stored: Record<string, unknown> = {
+    ...config,
+    out: null,
+    force: false,
+    resume: null,
+    dashboard: false,
+  };
   for (const [key, type] of optionsOf(trainSchema)) {
     const value = stored[key];
     if (typeof value === "string" && isPath(type, value)) stored[key] = resolve(value);

@@ -40,7 +40,7 @@ const changeableKeys: readonly Key[] = [
 ];
 
 /** What says something of this invocation alone. */
-const ownKeys: readonly Key[] = ["out", "force", "resume"];
+const ownKeys: readonly Key[] = ["out", "force", "resume", "dashboard"];
 
 /**
  * The configuration with which a run goes on.

@@ -255,6 +255,15 @@ const options = {
     { group: running, value: "FOLDER", path: true, expected: "true, false or a path" },
     "Writes what TensorBoard shows: into the run's folder, or into a folder of the run's name within this one.",
   ),
+  dashboard: option(
+    z.union([z.literal(0), z.int().min(1024).max(65_535), z.boolean()]).default(false),
+    {
+      group: running,
+      value: "PORT",
+      expected: "true, false, 0 or a port from 1024 to 65,535",
+    },
+    "Shows the run in a browser while it goes on, on this machine alone: at port 6464 or the next one that is free, at the port named, or (0) at any.",
+  ),
   checkpointEvery: option(
     z
       .union([
@@ -358,7 +367,11 @@ export const evalSchema = trainSchema.pick({
 export const realSchema = trainSchema.omit({ profile: true, countEvaluation: true });
 
 /** What `simulate` can be told on the command line: its devices come and go as they are told to. */
-export const simulateSchema = trainSchema.omit({ minDevices: true, deviceRetries: true });
+export const simulateSchema = trainSchema.omit({
+  minDevices: true,
+  deviceRetries: true,
+  dashboard: true,
+});
 
 /** What `devices --calibrate` measures: training as `train` would do it. */
 export const calibrateSchema = trainSchema.pick({
