@@ -153,8 +153,8 @@ test("a resumed run is shown from its beginning on, and config.json says nothing
   expect((await run(["train", ...data, ...args], { folder })).code).toBe(0);
   const config = JSON.parse(readFileSync(path("parts", "config.json"), "utf8")) as object;
   expect(config).toMatchObject({ dashboard: false });
-  const more = ["train", "--resume", "parts", "--epochs", "1000000", "--dashboard", "0"];
-  const running = start(more, { folder });
+  const more = ["train", "--resume", "parts", "--epochs", "1000000", "--max-time", "5m"];
+  const running = start([...more, "--dashboard", "0"], { folder });
   const address = () => /http:\/\/127\.0\.0\.1:\d+\//.exec(running.stderr())?.[0];
   await until(() => address() !== undefined);
   const { run: shown } = await stateOf(address()!, ({ run: it }) => (it?.rows ?? 0) > 480);
