@@ -4,7 +4,7 @@ import { barsLegend, barsOptions } from "./bars.js";
 import { MARGIN_TOP, type Frame } from "./frame.js";
 import { apart, FONTS, FONT_SIZE, shorten } from "./labels.js";
 import { drawLegend } from "./legend.js";
-import { endLabels, linesLegend, linesOptions, type EndLabel } from "./lines.js";
+import { endLabels, LABEL_GAP, linesLegend, linesOptions, type EndLabel } from "./lines.js";
 import { stripOptions } from "./strip.js";
 import { colour } from "./themes.js";
 
@@ -97,7 +97,7 @@ function placedLabels(
   const right = Math.max(...labels.map(({ point }) => x.apply(point.x)));
   const places = apart(
     labels.map(({ point }) => Math.max(MARGIN_TOP, y.apply(point.y))),
-    FONT_SIZE + 3,
+    LABEL_GAP,
     height - 42,
   );
   return labels.map(({ label }, i) => {

@@ -1,7 +1,7 @@
 import { areaY, axisY, dot, gridY, line, type Markish, type PlotOptions } from "@observablehq/plot";
 import type { ChartLine, LinesChart, Point } from "../figures/figure.js";
 import { domainOf, MARGIN_TOP, tickWords, xMarks, type Frame } from "./frame.js";
-import { FONT_SIZE, shorten, textWidth } from "./labels.js";
+import { apart, FONT_SIZE, shorten, textWidth } from "./labels.js";
 import { symbolOf, type LegendEntry } from "./legend.js";
 import { colour, lookOf } from "./themes.js";
 
@@ -10,26 +10,41 @@ const MOST_ENDS = 6;
 /** Of a line with more points some are marked by its symbol. */
 const MOST_SYMBOLS = 10;
 
+const HEIGHT = 300;
+const MARGIN_BOTTOM = 42;
+const INNER_HEIGHT = HEIGHT - MARGIN_TOP - MARGIN_BOTTOM;
+/** Pixels from one name to the next. */
+export const LABEL_GAP = FONT_SIZE + 3;
+/** A line that ends farther from the end than this share of the axis ends early. */
+const EARLY = 0.15;
+
 /** A name beside the end of a line. */
 export interface EndLabel {
   readonly label: string;
   readonly point: Point;
-  readonly colour: string;
 }
 
 export function linesLegend({ lines }: LinesChart): readonly LegendEntry[] {
   return lines.map(({ label, look }) => ({ label, look: lookOf(look), kind: "line" }));
 }
 
-/** Names at the ends of the lines, where there is room. */
-export function endLabels({ lines }: LinesChart, { isNarrow }: Frame): readonly EndLabel[] {
+/** Names at the ends of the lines, where there is room: not where ends lie on one another, or lines end early. */
+export function endLabels({ x, y, lines }: LinesChart, { isNarrow }: Frame): readonly EndLabel[] {
   if (isNarrow || lines.length < 2 || lines.length > MOST_ENDS) return [];
-  return lines.flatMap(({ label, look, points }) => {
+  const labels = lines.flatMap(({ label, points }) => {
     const point = points.at(-1);
-    return point === undefined
-      ? []
-      : [{ label: shorten(label, 22), point, colour: lookOf(look).stroke }];
+    return point === undefined ? [] : [{ label: shorten(label, 22), point }];
   });
+  const [left, right] = domainOf(
+    x,
+    valuesOf(lines, (point) => point.x),
+  );
+  const [low, high] = domainOf(y, heightsOf(lines));
+  const isFarLeft = labels.some(({ point }) => right - point.x > EARLY * (right - left));
+  const places = labels.map(({ point }) => (INNER_HEIGHT * (high - point.y)) / (high - low));
+  const moved = apart(places, LABEL_GAP, INNER_HEIGHT);
+  const isFarOff = moved.some((place, i) => Math.abs(place - places[i]!) > LABEL_GAP);
+  return isFarLeft || isFarOff ? [] : labels;
 }
 
 export function linesOptions(chart: LinesChart, frame: Frame): PlotOptions {
@@ -44,11 +59,11 @@ export function linesOptions(chart: LinesChart, frame: Frame): PlotOptions {
   return {
     document: frame.document,
     width: frame.width,
-    height: frame.isNarrow ? 240 : 300,
+    height: frame.isNarrow ? 240 : HEIGHT,
     marginTop: MARGIN_TOP,
     marginRight: longest > 0 ? longest + 14 : 14,
     marginLeft: 52,
-    marginBottom: 42,
+    marginBottom: MARGIN_BOTTOM,
     x: { domain: [...xs] },
     y: { domain: [...ys], nice: true },
     marks: [

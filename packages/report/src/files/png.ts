@@ -16,7 +16,7 @@ export async function pngOf(svg: string): Promise<Uint8Array> {
   const draw = (text: string) =>
     new Resvg(text, {
       fitTo: { mode: "zoom", value: SCALE },
-      font: { loadSystemFonts: true, defaultFontFamily: "sans-serif" },
+      font: { loadSystemFonts: true },
     });
   const probe = draw(
     '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><text x="2" y="15">Mm</text></svg>',
@@ -27,7 +27,8 @@ export async function pngOf(svg: string): Promise<Uint8Array> {
       "PNG images need a font, and none is installed; install one (apt-get install fonts-dejavu-core), or write an .svg or .html file",
     );
   }
-  const picture = draw(svg);
+  // For a system's own font resvg takes one with serifs; by name it finds what is installed.
+  const picture = draw(svg.replaceAll("system-ui, ", ""));
   if (picture.width * picture.height * SCALE ** 2 > MOST_PIXELS) {
     throw new ReportError(
       "PNG_UNAVAILABLE",
