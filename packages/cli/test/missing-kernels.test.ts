@@ -13,7 +13,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+
+// Each measures all devices: seconds, and more on a machine that is busy otherwise.
+vi.setConfig({ testTimeout: 120_000 });
 
 const own = fileURLToPath(new URL("..", import.meta.url));
 const system = join("prebuilds", `${process.platform}-${process.arch}`);

@@ -213,10 +213,14 @@ test("devices are measured, and what is missing is said", async () => {
     kernels: Readonly<
       Record<"cuda" | "opencl", Support> & {
         native: Support & { readonly isas?: readonly string[] };
+        gpujs: Readonly<Record<"devices" | "lacking", readonly { readonly mode: string }[]>>;
       }
     >;
     devices: readonly { kernels: string; rowsPerSecond: number }[];
-    gpus: readonly { technology: "cuda" | "opencl"; memory: number; rowsPerSecond: number }[];
+    gpus: readonly (
+      | { technology: "cuda" | "opencl"; memory: number; rowsPerSecond: number }
+      | { technology: "gpujs"; mode: string; rowsPerSecond: number }
+    )[];
   };
   expect(devices.length).toBeGreaterThan(0);
   for (const { kernels, rowsPerSecond } of devices) {
@@ -226,15 +230,22 @@ test("devices are measured, and what is missing is said", async () => {
   const { native, cuda, opencl } = technologies;
   expect(native.available ? native.isas : [native.reason]).not.toEqual([]);
   expect(devices[0]?.kernels).toMatch(native.available ? /^native-/ : /^wasm$/);
-  for (const { technology, memory, rowsPerSecond } of gpus) {
-    expect(technologies[technology].available).toBe(true);
-    expect(memory).toBeGreaterThan(0);
-    expect(rowsPerSecond).toBeGreaterThan(0);
+  for (const gpu of gpus) {
+    expect(gpu.rowsPerSecond).toBeGreaterThan(0);
+    if (gpu.technology === "gpujs") continue;
+    expect(technologies[gpu.technology].available).toBe(true);
+    expect(gpu.memory).toBeGreaterThan(0);
   }
+  const { gpujs } = technologies;
+  const modes = [...gpujs.devices, ...gpujs.lacking].map(({ mode }) => mode);
+  expect(modes.toSorted()).toEqual(["cpu", "headlessgl", "webasm"]);
+  expect(gpus.filter(({ technology }) => technology === "gpujs")).toHaveLength(
+    gpujs.devices.length,
+  );
   for (const { available, reason, remedy } of [cuda, opencl]) {
     expect(available || (reason !== "" && remedy !== "")).toBe(true);
   }
-});
+}, 120_000);
 
 describe("config", () => {
   test("prints defaults that are a config file", async () => {
