@@ -28,7 +28,8 @@ function load(): LoadedKoffi {
       reason: missing
         ? "the package koffi, which calls GPU drivers, is not installed"
         : `koffi can't be loaded: ${messageOf(error)}`,
-      remedy: "install it: `npm install koffi@3.3.4`",
+      remedy:
+        "install it: `npm install koffi@3.3.4`, with -g if what needs it was installed with -g",
     };
   }
 }

@@ -3,7 +3,7 @@ import type { GpujsSupport } from "@heterosgd/gpu-kernels";
 import type { CpuKernelsDescription, KernelsDescription } from "../device/device-kernels.js";
 import { formatDevice, type DeviceSpec } from "../device/device-spec.js";
 import { TrainerError } from "../errors.js";
-import { chooseGpu, type GpuSpec } from "./choose-gpu.js";
+import { chooseGpu, isGpuSpec } from "./choose-gpu.js";
 import { chooseGpujs, isGpujsSpec } from "./choose-gpujs.js";
 
 /** `auto`: native where the addon can be used, WebAssembly elsewhere. */
@@ -55,6 +55,10 @@ export function chooseKernels(
     processors.length === 0
       ? { kernels: [], nativeUnavailable: null }
       : chooseForProcessors(processors, options);
+  const gpus = devices.map((spec) => {
+    if (isGpujsSpec(spec)) return chooseGpujs(spec, options.gpujs);
+    return isGpuSpec(spec) ? chooseGpu(spec) : null;
+  });
   const left = [...onProcessors.kernels];
   // Beside GPUs, what merges models in the process's memory.
   const besides =
@@ -62,11 +66,8 @@ export function chooseKernels(
       ? null
       : chooseForProcessors([oneThread], { ...options, bf16: false });
   return {
-    devices: devices.map((spec): KernelsDescription => {
-      if (spec.kind === "cpu") return left.shift()!;
-      const host = besides!.kernels[0]!;
-      if (isGpujsSpec(spec)) return { ...chooseGpujs(spec, options.gpujs), host };
-      return { ...chooseGpu(spec as GpuSpec), host };
+    devices: gpus.map((gpu): KernelsDescription => {
+      return gpu === null ? left.shift()! : { ...gpu, host: besides!.kernels[0]! };
     }),
     nativeUnavailable: onProcessors.nativeUnavailable ?? besides?.nativeUnavailable ?? null,
   };
