@@ -32,6 +32,8 @@ test.each(["cuda", "opencl"])(
     const args = ["train", "--sample", "--devices", device, "--dry-run"];
     const ended = spawnSync(process.execPath, [join(installed, "dist", "main.js"), ...args], {
       encoding: "utf8",
+      // pnpm's way to run vitest names a folder with all packages there.
+      env: { ...process.env, NODE_PATH: "" },
     });
     expect({ status: ended.status, stderr: ended.stderr }).toEqual({
       status: 4,
