@@ -86,7 +86,7 @@ export function deviceFigures(run: RunSeries): readonly Figure[] {
 }
 
 /** All devices, or where there are many of them some: the one with the most updates, the one with the fewest, and evenly between. */
-export function drawnDevices(devices: readonly DeviceSeries[]): readonly Drawn[] {
+function drawnDevices(devices: readonly DeviceSeries[]): readonly Drawn[] {
   const all = devices.map((device, look) => ({ device, look }));
   if (all.length <= MOST_DRAWN) return all;
   const ranked = all.toSorted((a, b) => b.device.updates - a.device.updates);
