@@ -38,7 +38,7 @@ std::map<cublasHandle_t, Library>& libraries() {
   return all;
 }
 
-/** Calls of a context that has failed fail; FAIL has the status of cuBLAS as its code. */
+/** Calls of a context that has failed fail; FAIL has a status of cuBLAS, or an error of the driver, as its code. */
 template <typename F>
 cublasStatus_t library_call(const char* name, CUcontext of, F body) {
   const std::lock_guard<std::recursive_mutex> hold(driver().lock);
@@ -48,8 +48,12 @@ cublasStatus_t library_call(const char* name, CUcontext of, F body) {
   if (context.failure != CUDA_SUCCESS || driver().lost != CUDA_SUCCESS) {
     return CUBLAS_STATUS_EXECUTION_FAILED;
   }
-  const CUresult injected = injected_failure(name, nullptr);
-  return injected == CUDA_SUCCESS ? body(context) : static_cast<cublasStatus_t>(injected);
+  const CUresult injected = injected_failure(name, &context);
+  if (injected == CUDA_SUCCESS) return body(context);
+  // Of the driver's errors, what cuBLAS makes of them.
+  if (injected == CUDA_ERROR_OUT_OF_MEMORY) return CUBLAS_STATUS_ALLOC_FAILED;
+  return injected >= CUDA_ERROR_NO_DEVICE ? CUBLAS_STATUS_EXECUTION_FAILED
+                                          : static_cast<cublasStatus_t>(injected);
 }
 
 /** Of a handle that there is. */
