@@ -41,7 +41,11 @@ interface Viewer {
   behindSince: number | null;
 }
 
-export function createFeed({ everyMs = EVERY_MS, patienceMs = PATIENCE_MS } = {}): Feed {
+export function createFeed({
+  everyMs = EVERY_MS,
+  patienceMs = PATIENCE_MS,
+  share = SHARE,
+} = {}): Feed {
   const viewers = new Set<Viewer>();
   let collector: RunCollector | null = null;
   let phase: FeedState["phase"] = "starting";
@@ -57,7 +61,7 @@ export function createFeed({ everyMs = EVERY_MS, patienceMs = PATIENCE_MS } = {}
       const state: FeedState = { phase, run: collector?.series() ?? null };
       const bytes = Buffer.from(`event: run\ndata: ${JSON.stringify(state)}\n\n`);
       message = { version, bytes };
-      pauseMs = Math.max(everyMs, (performance.now() - began) / SHARE);
+      pauseMs = Math.max(everyMs, (performance.now() - began) / share);
     }
     return message.bytes;
   }
