@@ -6,8 +6,6 @@ import { createGpuKernels } from "./gpu-kernels.js";
 import type { GpuArray } from "./kernels/arrays.js";
 import { openclSupport } from "./opencl/devices.js";
 
-// Of pocl, in GiB: too much is soon found then.
-process.env["POCL_MEMORY_LIMIT"] = "1";
 // In GiB, for pocl: what is refused for want of memory has to be more than there is.
 process.env["POCL_MEMORY_LIMIT"] = "4";
 const support = openclSupport();
@@ -354,7 +352,7 @@ describe("createGpuKernels refuses", () => {
     ["no options", /^createGpuKernels: options is null, expected an object$/u, nothing],
     [
       "unknown options",
-      /^createGpuKernels: there is no option device, expected some of technology, index/u,
+      /^createGpuKernels: there is no option device, expected some of technology, index, library, cublas/u,
       { technology: "cuda", device: 1 },
     ],
     [
@@ -366,6 +364,16 @@ describe("createGpuKernels refuses", () => {
       "an index that is none",
       /^createGpuKernels: index is -1, expected a whole number of at least 0$/u,
       { technology: "opencl", index: -1 },
+    ],
+    [
+      "a cuBLAS that is none",
+      /^createGpuKernels: cublas is 12, expected true, false or the name of a library$/u,
+      { technology: "cuda", cublas: 12 },
+    ],
+    [
+      "cuBLAS on OpenCL",
+      /^createGpuKernels: cublas is for CUDA, leave it out for OpenCL$/u,
+      { technology: "opencl", cublas: true },
     ],
     [
       "a budget that is none",

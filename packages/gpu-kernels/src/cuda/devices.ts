@@ -14,7 +14,7 @@ export interface CudaDevice {
   readonly capability: number;
 }
 
-export type FoundDevices =
+type FoundDevices =
   | { readonly ok: true; readonly cuda: CudaFunctions; readonly devices: readonly CudaDevice[] }
   | Lack;
 
@@ -34,7 +34,7 @@ export function cudaSupport({ library }: { readonly library?: string } = {}): Gp
   return { available: true, devices: found.devices.map(({ info }) => info) };
 }
 
-export function findCudaDevices(library?: string): FoundDevices {
+function findCudaDevices(library?: string): FoundDevices {
   const loaded = loadCuda(library);
   if (!loaded.ok) return loaded;
   try {
