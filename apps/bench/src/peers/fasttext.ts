@@ -48,10 +48,10 @@ export async function runFasttext(
     });
     const [first] = progress;
     const last = progress.at(-1);
-    if (first === undefined || last === undefined || (end.code !== 0 && end.code !== null)) {
+    if (first === undefined || last === undefined || (end.code !== 0 && !end.isLate)) {
       throw new Error(`fasttext failed (${end.code}): ${complaints.trim()}`);
     }
-    const stopped = end.code === null;
+    const stopped = end.isLate;
     const precision = stopped ? null : await precisionOf(folder, model, test);
     const done = { rows: last.share * epochs * rows, seconds: last.seconds - first.seconds };
     return { milestones: [{ ...done, precision }], peak: end.peak, stopped };

@@ -127,18 +127,18 @@ async function measureSet(
     );
     for (let round = 0; round < rounds; round++) {
       for (const i of orderOf(round, present.length)) {
-        if (round > 0 && secondsOf(outcomes[i]![0]!) > SLOW_SECONDS) continue;
-        const { name, run } = present[i]!.contestant;
-        const outcome = await run(jobs[i]!);
-        outcomes[i]!.push(outcome);
-        say(set, `round ${round + 1}`, name, outcome);
+        const [first] = outcomes[i]!;
+        if (round > 0 && (first === undefined || secondsOf(first) > SLOW_SECONDS)) continue;
+        const { contestant } = present[i]!;
+        const outcome = await tryRun(set, `round ${round + 1}`, contestant, jobs[i]!);
+        if (outcome !== null) outcomes[i]!.push(outcome);
       }
     }
     const results = present.map(({ contestant: { name }, version }, i): PeerResult => {
       const { threads, rate } = jobs[i]!.settings;
       return { name, version, threads, rate, outcomes: outcomes[i]! };
     });
-    return { set, results };
+    return { set, results: results.filter((result) => result.outcomes.length > 0) };
   });
 }
 
@@ -159,8 +159,8 @@ async function tuneSet(
       if (contestant.ratesOf !== contestant.name) continue;
       const job = jobOf(set, folder, held, { train, test }, contestant, options);
       for (const rate of gridOf(contestant.name)) {
-        const outcome = await contestant.run({ ...job, settings: { ...job.settings, rate } });
-        say(set, `rate ${rate}`, contestant.name, outcome);
+        const settings = { ...job.settings, rate };
+        await tryRun(set, `rate ${rate}`, contestant, { ...job, settings });
       }
     }
   });
@@ -205,10 +205,26 @@ function secondsOf({ milestones }: Outcome): number {
   return milestones.at(-1)?.seconds ?? 0;
 }
 
-function say(set: string, what: string, name: string, outcome: Outcome): void {
-  const precision = bestPrecision(outcome)?.toFixed(4) ?? "not evaluated";
-  const speed = Math.round(rowsPerSecond(outcome));
-  console.error(
-    `${set}, ${what}, ${name}: ${speed} rows/s, best P@1 ${precision}, ${secondsOf(outcome).toFixed(1)} s${outcome.stopped ? ", stopped" : ""}`,
-  );
+/** Says how a run went. Null if a peer fails, as fastText does at rates that are too high. */
+async function tryRun(
+  set: string,
+  what: string,
+  { name, family, run }: Contestant,
+  job: Job,
+): Promise<Outcome | null> {
+  try {
+    const outcome = await run(job);
+    const precision = bestPrecision(outcome)?.toFixed(4) ?? "not evaluated";
+    const speed = Math.round(rowsPerSecond(outcome));
+    const stopped = outcome.stopped ? ", stopped" : "";
+    console.error(
+      `${set}, ${what}, ${name}: ${speed} rows/s, best P@1 ${precision}, ${secondsOf(outcome).toFixed(1)} s${stopped}`,
+    );
+    return outcome;
+  } catch (error) {
+    // There is nothing to compare others with then.
+    if (family === "heterosgd" || !(error instanceof Error)) throw error;
+    console.error(`${set}, ${what}: ${error.message}`);
+    return null;
+  }
 }

@@ -7,8 +7,10 @@ const fasttextGrid = [0.3, 1, 3];
 
 /** By set and contestant. */
 const rates: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  "cooking-stackexchange": { heterosgd: 0.03, "heterosgd, a device a core": 0.03 },
-  delicious: { heterosgd: 0.01, "heterosgd, a device a core": 0.03 },
+  "cooking-stackexchange": { heterosgd: 0.03, "heterosgd, a device a core": 0.03, fastText: 1 },
+  delicious: { heterosgd: 0.01, "heterosgd, a device a core": 0.03, fastText: 1 },
+  // fastText would take hours here.
+  "wordnet-hypernyms": { heterosgd: 0.01, "heterosgd, a device a core": 0.03 },
 };
 
 /** @param name - of the contestant. */

@@ -36,7 +36,15 @@ test("what a process says, how it ends and what memory it takes is told", async 
 test("what takes too long is killed, and what is not there is an error", async () => {
   const forever = program("setInterval(() => undefined, 1000)");
   const silent = { onText: () => undefined };
-  expect((await runPeer({ command: forever, maxSeconds: 0.2, ...silent })).code).toBeNull();
+  expect(await runPeer({ command: forever, maxSeconds: 0.2, ...silent })).toMatchObject({
+    code: null,
+    isLate: true,
+  });
+  const aborts = program("process.abort()");
+  expect(await runPeer({ command: aborts, maxSeconds: 60, ...silent })).toMatchObject({
+    code: null,
+    isLate: false,
+  });
   const absent = runPeer({ command: [join(folder, "absent")], maxSeconds: 1, ...silent });
   await expect(absent).rejects.toThrow("ENOENT");
 });

@@ -18,8 +18,10 @@ export interface PeerRun {
 }
 
 export interface PeerEnd {
-  /** Null if it was killed. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
+  /** Whether it was killed since it took too long. */
+  readonly isLate: boolean;
   readonly seconds: number;
   /** The most resident memory in bytes, null where it cannot be had. */
   readonly peak: number | null;
@@ -45,10 +47,14 @@ export async function runPeer({
   }
   let peak: number | null = null;
   const look = setInterval(() => (peak = peakOf(child.pid) ?? peak), LOOK_MS);
-  const end = setTimeout(() => child.kill("SIGKILL"), 1000 * maxSeconds);
+  let isLate = false;
+  const end = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, 1000 * maxSeconds);
   try {
     const [code] = (await once(child, "close")) as [number | null];
-    return { code, seconds: seconds(), peak };
+    return { code, isLate, seconds: seconds(), peak };
   } finally {
     clearInterval(look);
     clearTimeout(end);
