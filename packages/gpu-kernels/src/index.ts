@@ -15,7 +15,6 @@ export type {
   GpujsArray,
   GpujsBatch,
   GpujsDevice,
-  GpujsBytesFunction,
   GpujsDeviceUse,
   GpujsKernels,
   GpujsLack,
@@ -23,7 +22,5 @@ export type {
   GpujsMode,
   GpujsNodeMode,
   GpujsSupport,
-  GpujsSupportFunction,
-  OpenGpujsFunction,
   OpenGpujsOptions,
 } from "./gpujs/api.js";

@@ -17,7 +17,7 @@ type Kernel = ReturnType<InstanceType<GpuClass>["createKernel"]>;
  * gpu.js's class, all of whose instances of a mode are one and compile a kernel once: a shader takes 0.1 s and more.
  * Each kernels object still deletes what it holds.
  */
-export function sharedGpu(mode: GpujsNodeMode): GpuClass {
+function sharedGpu(mode: GpujsNodeMode): GpuClass {
   let gpu: GPU | undefined;
   const compiled = new Map<string, Kernel[]>();
   return class {

@@ -82,12 +82,3 @@ export interface OpenGpujsOptions {
    */
   readonly isolation?: "thread" | "process";
 }
-
-/** `gpujsSupport`: looks in a child process; never throws. */
-export type GpujsSupportFunction = () => Promise<GpujsSupport>;
-
-/** `openGpujsKernels`. @throws GpuKernelsError GPU_UNAVAILABLE, GPU_LOST, KERNEL_ARGUMENT */
-export type OpenGpujsFunction = (options: OpenGpujsOptions) => Promise<GpujsKernels>;
-
-/** `gpujsKernelsBytes`: of textures and of the kernels' own arrays, beyond what `allocate` takes. */
-export type GpujsBytesFunction = (layout: ParameterLayout, limits: GpujsLimits) => number;

@@ -22,7 +22,7 @@ interface Chunk {
   readonly endEntry: number;
 }
 
-export function chunksOf({ byFeature }: HeldBatch, units: number): readonly Chunk[] {
+function chunksOf({ byFeature }: HeldBatch, units: number): readonly Chunk[] {
   const { count, starts } = byFeature;
   const most = Math.max(1, Math.floor(blockElements / units));
   const chunks: Chunk[] = [];
@@ -37,7 +37,7 @@ export function chunksOf({ byFeature }: HeldBatch, units: number): readonly Chun
 }
 
 /** A sparse matrix for `programs.sparse`: starts of rows, columns, values. */
-export interface SparseMatrix {
+interface SparseMatrix {
   readonly rows: number;
   readonly entries: Float32Array;
   readonly columnsAt: number;
