@@ -23,10 +23,11 @@ const chosen = (list: string, gpujs?: GpujsSupport) =>
   chooseKernels(parseDevices(list), { kernels: "plain", gpujs }).devices;
 
 test("what a device of gpu.js is to run on is told by name, with its renderer", () => {
+  const host = { name: "plain", isa: null, threads: 1, bf16: false };
   expect(chosen("gpujs,cpu,gpujs:webasm:process", all)).toEqual([
-    { name: "gpujs", mode: "headlessgl", isolation: "thread", device: "Radiant 9" },
-    { name: "plain", isa: null, threads: 1, bf16: false },
-    { name: "gpujs", mode: "webasm", isolation: "process", device: "WebAssembly" },
+    { name: "gpujs", mode: "headlessgl", isolation: "thread", device: "Radiant 9", host },
+    host,
+    { name: "gpujs", mode: "webasm", isolation: "process", device: "WebAssembly", host },
   ]);
 });
 
