@@ -31,8 +31,18 @@ export const allowedImports = {
 /** Packages without any dependency at run time. */
 const standalone = ["sparse", "scheduler", "merge"];
 
-/** Packages whose main entry runs in a browser too. */
-const forBrowsers = [...standalone, "model"];
+/**
+ * Entries that run in a browser too.
+ *
+ * @type {Readonly<Record<string, string>>}
+ */
+const forBrowsers = {
+  sparse: "src/index.ts",
+  scheduler: "src/index.ts",
+  merge: "src/index.ts",
+  model: "src/index.ts",
+  "gpu-kernels": "src/gpujs.ts",
+};
 
 const builtins = new Set(builtinModules);
 
@@ -43,10 +53,11 @@ export const importsCheck = {
   run: ({ packages }) => {
     const problems = packages.flatMap((entry) => {
       const files = sourceFiles(join(root, entry.folder), ["src", "test"]);
+      const browserEntry = forBrowsers[entry.id];
       return [
         ...manifestProblems(entry),
         ...[...files].flatMap(([path, text]) => directionProblems(entry, path, text)),
-        ...(forBrowsers.includes(entry.id) ? builtinProblems(entry.folder, files) : []),
+        ...(browserEntry === undefined ? [] : builtinProblems(entry.folder, files, browserEntry)),
       ];
     });
     return Promise.resolve({ problems });
@@ -114,15 +125,16 @@ export function directionProblems({ id, folder }, path, source) {
 }
 
 /**
- * Node built-ins that a package's main entry reaches through its own files.
+ * Node built-ins that an entry for browsers reaches through its package's own files.
  *
  * @param {string} folder
  * @param {ReadonlyMap<string, string>} files sources by their path from the package's folder
+ * @param {string} [entry]
  * @returns {readonly string[]}
  */
-export function builtinProblems(folder, files) {
+export function builtinProblems(folder, files, entry = "src/index.ts") {
   const problems = [];
-  const waiting = ["src/index.ts"];
+  const waiting = [entry];
   const seen = new Set(waiting);
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     for (const name of importedModules(files.get(path) ?? "")) {
