@@ -12,6 +12,7 @@ export interface LegendEntry {
   readonly fill?: string;
 }
 
+const INDENT = 14;
 const SAMPLE = 26;
 const GAP = 16;
 const ROW = 20;
@@ -23,11 +24,11 @@ export function drawLegend(
   document: Document,
 ): { readonly svg: Element; readonly height: number } | null {
   if (entries.length < 2) return null;
-  let [x, row] = [0, 0];
+  let [x, row] = [INDENT, 0];
   const placed = entries.map((entry) => {
-    const label = shorten(entry.label, Math.max(8, Math.floor((width - SAMPLE - 8) / 7)));
+    const label = shorten(entry.label, Math.max(8, Math.floor((width - INDENT - SAMPLE - 8) / 7)));
     const needed = SAMPLE + 6 + textWidth(label) + GAP;
-    if (x > 0 && x + needed - GAP > width) [x, row] = [0, row + 1];
+    if (x > INDENT && x + needed - GAP > width) [x, row] = [INDENT, row + 1];
     const place = { ...entry, label, x, y: row * ROW + ROW / 2 };
     x += needed;
     return place;
