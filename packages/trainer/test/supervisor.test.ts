@@ -106,6 +106,7 @@ test.each([
 
 test("a worker that does not leave in time is ended by force", async () => {
   const device = start(50);
+  await device.call(60_000, (api) => api.pull(0));
   const answer = device.call(60_000, (api) => api.pull(7));
   answer.catch(() => undefined);
   expect(await device.terminate()).toBe(true);
