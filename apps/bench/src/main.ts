@@ -124,12 +124,15 @@ program
   .option("--library <file>", "CUDA's driver library, instead of the system's")
   .option("--labels <list>", "sizes of the output layer, separated by commas", numbers)
   .option("--rows <n>", "rows of a batch", Number)
+  .option("--features <n>", "features", Number)
   .option("--rounds <n>", "rounds, after one that does not count", Number)
   .option("--only <parts>", "conformance, steps, kernels, soak, mixed, separated by commas", names)
   .option("--steps <n>", "steps of the soak", Number)
   .option("--minutes <n>", "what takes longer is ended, and a failure", Number)
   .option("--python <path>", "the interpreter that has PyTorch")
   .option("--data <folder>", "folder of the data sets")
+  .option("--pack <file>", "packs all that this takes into a .tgz instead")
+  .option("--with-node", "packs Node as well")
   .option("--json", "one JSON document on stdout")
   .action(gpu);
 

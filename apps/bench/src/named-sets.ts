@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** A data set that lies below the data folder. */
 interface NamedSet {
@@ -31,10 +31,18 @@ export const namedSetNames: readonly string[] = Object.keys(namedSets);
  * @throws Error for a set that is unknown.
  */
 export function filesOf(name: string, folder: string): readonly string[] {
+  const { train, test } = setOf(name);
+  return [join(folder, train), "--test", join(folder, test)];
+}
+
+/** Where a set lies below the data folder. @throws Error for a set that is unknown. */
+export function namedSetFolder(name: string): string {
+  return dirname(setOf(name).train);
+}
+
+function setOf(name: string): NamedSet {
   const sets: Readonly<Record<string, NamedSet>> = namedSets;
   const set = Object.hasOwn(sets, name) ? sets[name] : undefined;
-  if (set === undefined) {
-    throw new Error(`there is no data set "${name}"; there are ${Object.keys(sets).join(", ")}`);
-  }
-  return [join(folder, set.train), "--test", join(folder, set.test)];
+  if (set !== undefined) return set;
+  throw new Error(`there is no data set "${name}"; there are ${Object.keys(sets).join(", ")}`);
 }

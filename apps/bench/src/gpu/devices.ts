@@ -10,6 +10,10 @@ export type DriverKind = "hardware" | "software driver" | "emulated";
 export interface BenchDevice extends GpuDevice {
   /** As `--devices` takes it. */
   readonly spec: string;
+  /** Tells it from the same device with other settings. */
+  readonly label: string;
+  /** Its settings, for processes that open it. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly driver: DriverKind;
   /** As computed from clocks; null where nobody knows, as of software. */
   readonly peaks: Peaks | null;
@@ -70,15 +74,22 @@ function driverKinds(): CudaKinds {
 
 function describe(device: GpuDevice, { isEmulated, peaks }: CudaKinds): BenchDevice {
   const spec = `${device.technology}:${device.index}`;
+  const common = { ...device, spec, label: spec, environment: {} };
   if (device.technology === "cuda") {
     const driver = isEmulated ? "emulated" : "hardware";
-    return { ...device, spec, driver, peaks: peaks[device.index] ?? null };
+    return { ...common, driver, peaks: peaks[device.index] ?? null };
   }
   const driver = device.kind === "cpu" ? "software driver" : "hardware";
-  return { ...device, spec, driver, peaks: null };
+  return { ...common, driver, peaks: null };
+}
+
+/** The same device with the package's own products of matrices in place of cuBLAS's. */
+export function withoutCublas(device: BenchDevice): BenchDevice {
+  const label = `${device.spec} without cuBLAS`;
+  return { ...device, label, environment: { HETEROSGD_CUBLAS: "off" } };
 }
 
 /** For tables: its name, and that it is software where it is. */
-export function deviceWords({ spec, name, driver }: BenchDevice): string {
-  return driver === "hardware" ? `${spec} (${name})` : `${spec} (${name}, ${driver})`;
+export function deviceWords({ label, name, driver }: BenchDevice): string {
+  return driver === "hardware" ? `${label} (${name})` : `${label} (${name}, ${driver})`;
 }

@@ -6,8 +6,9 @@ import { spawnSync } from "node:child_process";
 import { describeEnvironment, environment } from "../environment.js";
 import type { SetResult } from "../step/step-report.js";
 import type { Conformance } from "./conformance.js";
-import { deviceWords, findDevices, type BenchDevice } from "./devices.js";
+import { deviceWords, findDevices, withoutCublas, type BenchDevice } from "./devices.js";
 import type { KernelTimes } from "./kernel-times.js";
+import { gist } from "./gist.js";
 import { mixedFaults, mixedRuns, type MixedResult } from "./mixed.js";
 import {
   describeConformance,
@@ -18,6 +19,7 @@ import {
 } from "./report.js";
 import type { SoakResult, SoakSizes } from "./soak.js";
 import { stepTimes } from "./steps.js";
+import { packGpuBench } from "./pack.js";
 import { runPart } from "./worker.js";
 
 const parts = ["conformance", "steps", "kernels", "soak", "mixed"] as const;
@@ -32,6 +34,8 @@ export interface GpuOptions {
   readonly labels?: readonly number[];
   /** Rows of a batch. Default 256. */
   readonly rows?: number;
+  /** Default 135,909, as in Amazon-670k. */
+  readonly features?: number;
   /** Default 5, after one that does not count. */
   readonly rounds?: number;
   /** Of the parts; all by default. */
@@ -44,6 +48,9 @@ export interface GpuOptions {
   readonly python?: string;
   /** Folder of the data sets. */
   readonly data?: string;
+  /** Packs what this takes into a file, for a machine without a registry, and does nothing else. */
+  readonly pack?: string;
+  readonly withNode?: boolean;
   readonly json?: boolean;
 }
 
@@ -64,22 +71,36 @@ const soakSizes: Readonly<Record<"hardware" | "software", SoakSizes>> = {
 
 /** Sets the exit code; the last line says `passed` or `failed: …`. */
 export async function gpu(options: GpuOptions): Promise<void> {
-  const { library, json = false, minutes = 8 } = options;
+  if (options.pack !== undefined) {
+    const packages = packGpuBench(options.pack, options.withNode ?? false);
+    console.log(`${options.pack} has this build and ${packages} packages`);
+    return;
+  }
+  const { library, json = false, minutes = 8, labels, rows, features, rounds, steps } = options;
   const chosen = partsOf(options.only);
+  for (const size of [...(labels ?? []), rows, features, rounds, steps]) {
+    if (size !== undefined && (!Number.isInteger(size) || size < 1)) {
+      throw new RangeError(`sizes and rounds are whole numbers from 1 on, received ${size}`);
+    }
+  }
+  if (!(minutes > 0)) throw new RangeError(`minutes must be above 0, received ${minutes}`);
   // What is started from here on finds it too.
   if (library !== undefined) process.env["HETEROSGD_CUDA_LIBRARY"] = library;
   const where = environment();
   const command = ["npm run bench --", ...process.argv.slice(2)].join(" ");
   // With --json, stdout is the document's; people may follow on stderr.
   const say = (text: string) => (json ? console.error(text) : console.log(text));
-  const { devices, missing } = findDevices(options.devices);
+  const { devices: found, missing } = findDevices(options.devices);
   const driver = nvidiaSmi();
   say(`${describeEnvironment(where)}\n${command}`);
   if (driver !== null) say(driver);
+  const began = performance.now();
+  const signal = AbortSignal.timeout(minutes * 60_000);
+  const failures: string[] = found.length === 0 ? ["there is no device"] : [];
+  const devices = await openable(found, failures, signal);
   for (const device of devices) say(deviceLine(device));
   for (const { name, reason } of missing) say(`no ${name}: ${reason}`);
 
-  const failures: string[] = devices.length === 0 ? ["there is no device"] : [];
   const findings: Findings = {
     devices,
     conformance: {},
@@ -88,8 +109,6 @@ export async function gpu(options: GpuOptions): Promise<void> {
     soak: {},
     mixed: [],
   };
-  const began = performance.now();
-  const signal = AbortSignal.timeout(minutes * 60_000);
   const run = runner(options, findings, say, failures, signal);
   for (const part of devices.length === 0 ? [] : chosen) await run[part]();
   const seconds = (performance.now() - began) / 1000;
@@ -105,6 +124,26 @@ export async function gpu(options: GpuOptions): Promise<void> {
       : `failed: ${failures.join(" | ")}`,
   );
   process.exitCode = passed ? 0 : 1;
+}
+
+/** Those that can be opened, each that has its products made by cuBLAS once more without. */
+async function openable(
+  found: readonly BenchDevice[],
+  failures: string[],
+  signal: AbortSignal,
+): Promise<readonly BenchDevice[]> {
+  const devices: BenchDevice[] = [];
+  for (const device of found) {
+    try {
+      const kernels = await runPart("name", { device }, device.environment, signal);
+      devices.push(device);
+      if (kernels === "cuda-cublas") devices.push(withoutCublas(device));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      failures.push(`${device.label} can't be opened: ${message}`);
+    }
+  }
+  return devices;
 }
 
 function partsOf(names: readonly string[] | undefined): readonly Part[] {
@@ -146,8 +185,9 @@ function runner(
   signal: AbortSignal,
 ): Readonly<Record<Part, () => Promise<void>>> {
   const { devices } = findings;
-  const { labels = [4000, 50_000, 670_091], rows = 256, rounds = 5, steps = 2000 } = options;
-  const { python = "python3", data, minutes = 8 } = options;
+  const { labels = [4000, 50_000, 670_091], rows = 256, features = 135_909 } = options;
+  const { rounds = 5, steps = 2000, python = "python3", data, minutes = 8 } = options;
+  const sizes = { labels, rows, features, rounds };
   const guarded = async (what: string, run: () => Promise<readonly string[]>) => {
     if (signal.aborted) {
       failures.push(`${what}: not begun within ${minutes} minutes`);
@@ -157,56 +197,57 @@ function runner(
       failures.push(...(await run()).map((fault) => `${what}: ${fault}`));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      const why = signal.aborted ? `not done within ${minutes} minutes` : message;
+      const why = signal.aborted ? `not done within ${minutes} minutes` : gist(message);
       say(`${what}: ${why}`);
       failures.push(`${what}: ${why}`);
     }
   };
   const each = async (what: string, run: (device: BenchDevice) => Promise<readonly string[]>) => {
-    for (const device of devices) await guarded(`${what} of ${device.spec}`, () => run(device));
+    for (const device of devices) await guarded(`${what} of ${device.label}`, () => run(device));
   };
   return {
     conformance: () =>
       each("conformance", async (device) => {
-        const result = await runPart("conformance", { device }, signal);
-        findings.conformance[device.spec] = result;
+        const result = await runPart("conformance", { device }, device.environment, signal);
+        findings.conformance[device.label] = result;
         say(describeConformance(device, result));
         return result.failures.map(({ name, message }) => `${name}: ${message}`);
       }),
     steps: () =>
       guarded("steps", async () => {
-        const input = { devices, labels, rows, rounds, python };
-        const sets = await stepTimes(input, signal, (set) => {
+        const sets = await stepTimes({ ...sizes, devices, python }, signal, (set) => {
           findings.steps.push(set);
           say(describeSteps(set, devices));
         });
         const absent = ({ missing }: SetResult) =>
-          missing.filter(({ name }) => devices.some(({ spec }) => spec === name));
+          missing.filter(({ name }) => devices.some(({ label }) => label === name));
         // Software may be too slow for a size; a GPU may not be missing.
         return sets.flatMap((set) =>
           absent(set)
             .filter(({ reason }) => !reason.startsWith("a step would take"))
-            .map(({ name, reason }) => `${name}, ${set.name}: ${reason}`),
+            .map(({ name, reason }) => `${name}, ${set.name}: ${gist(reason)}`),
         );
       }),
     kernels: () =>
       each("kernels", async (device) => {
-        const result = await runPart("kernels", { device, rows, labels, rounds }, signal);
-        findings.kernels[device.spec] = result;
+        const result = await runPart("kernels", { ...sizes, device }, device.environment, signal);
+        findings.kernels[device.label] = result;
         for (const one of result) say(describeKernelTimes(device, one));
         return [];
       }),
     soak: () =>
       each("soak", async (device) => {
-        const sizes = soakSizes[device.driver === "hardware" ? "hardware" : "software"];
-        const result = await runPart("soak", { device, steps, sizes }, signal);
-        findings.soak[device.spec] = result;
+        const network = soakSizes[device.driver === "hardware" ? "hardware" : "software"];
+        const input = { device, steps, sizes: network };
+        const result = await runPart("soak", input, device.environment, signal);
+        findings.soak[device.label] = result;
         say(describeSoak(device, result));
         return soakFaults(result);
       }),
     mixed: () =>
       guarded("mixed", async () => {
-        const results = await mixedRuns(devices, data, signal, (result) => {
+        const once = devices.filter(({ label, spec }) => label === spec);
+        const results = await mixedRuns(once, data, signal, (result) => {
           findings.mixed.push(result);
           say(describeMixed(result));
         });

@@ -14,6 +14,7 @@ import {
 export interface KernelTimesInput {
   readonly device: DeviceRef;
   readonly rows: number;
+  readonly features: number;
   readonly labels: readonly number[];
   readonly rounds: number;
 }
@@ -49,7 +50,7 @@ export async function kernelTimes(input: KernelTimesInput): Promise<readonly Ker
   for (const labels of input.labels.toSorted((a, b) => a - b)) {
     const seconds: number = last === null ? 0 : (last.slowest * labels) / last.labels;
     if (seconds > SLOWEST) {
-      const title = describeOperations({ rows: input.rows, labels });
+      const title = describeOperations({ ...input, labels });
       const leftOut = `one operation would take ${Math.round(seconds)} s or so`;
       all.push({ labels, title, agreesWith: [], operations: [], leftOut });
       continue;
@@ -70,10 +71,10 @@ interface Entrant {
 }
 
 async function timesOf(
-  { device, rows, rounds }: KernelTimesInput,
+  { device, rows, features, rounds }: KernelTimesInput,
   labels: number,
 ): Promise<KernelTimes> {
-  const sizes = { rows, labels };
+  const sizes = { rows, features, labels };
   const entrants: Entrant[] = [];
   const enter = (name: Entrant["name"], kernels: AnyKernels) =>
     entrants.push({ name, kernels, opened: openOperations(kernels, sizes) });

@@ -60,14 +60,16 @@ export function mixedDevices(devices: readonly BenchDevice[]): string {
   return [hardware ? "cpu" : PROCESSOR_BESIDE_SOFTWARE, ...others].join(",");
 }
 
-/** Delicious, where the data folder has it; else the bundled sample. */
+export const MIXED_SET = "delicious";
+
+/** That one where the data folder has it; else the bundled sample. */
 function chooseSet(data: string | undefined): {
   readonly name: string;
   readonly files: readonly string[];
 } {
   try {
-    const files = filesOf("delicious", dataFolder(data));
-    if (existsSync(files[0]!)) return { name: "delicious", files };
+    const files = filesOf(MIXED_SET, dataFolder(data));
+    if (existsSync(files[0]!)) return { name: MIXED_SET, files };
   } catch (error) {
     if (data !== undefined) throw error;
   }

@@ -17,10 +17,10 @@ export type AnyKernels = Kernels<DeviceArray, unknown>;
 export interface OperationSizes {
   readonly rows: number;
   readonly labels: number;
+  readonly features: number;
 }
 
 /** As in Amazon-670k. */
-const FEATURES = 135_909;
 const NON_ZEROS = 76;
 const HIDDEN = 128;
 const TOP = 5;
@@ -53,17 +53,17 @@ export interface OpenOperations {
   readonly calm: () => void;
 }
 
-export function describeOperations({ rows, labels }: OperationSizes): string {
-  return `${labels.toLocaleString("en-US")} labels, batches of ${rows} rows with ${NON_ZEROS} non-zeros, two hidden layers of ${HIDDEN}, ${FEATURES.toLocaleString("en-US")} features`;
+export function describeOperations({ rows, labels, features }: OperationSizes): string {
+  return `${labels.toLocaleString("en-US")} labels, batches of ${rows} rows with ${NON_ZEROS} non-zeros, two hidden layers of ${HIDDEN}, ${features.toLocaleString("en-US")} features`;
 }
 
 /** Takes all arrays and fills them, the same whatever the kernels. */
 export function openOperations(
   kernels: AnyKernels,
-  { rows, labels }: OperationSizes,
+  { rows, labels, features }: OperationSizes,
 ): OpenOperations {
   const layout = parameterLayout({
-    features: FEATURES,
+    features,
     hidden: [HIDDEN, HIDDEN],
     labels,
     activation: "relu",
@@ -85,7 +85,7 @@ export function openOperations(
     Layer<DeviceArray>,
     Layer<DeviceArray>,
   ];
-  const batch = batchOf(rows, labels);
+  const batch = batchOf({ rows, labels, features });
   const entries = nonZerosOf(batch);
   const hiddenArray = () => kernels.allocate(rows * HIDDEN);
   const [hidden1, hidden2, dHidden1, dHidden2] = Array.from({ length: 4 }, hiddenArray) as [
@@ -245,7 +245,7 @@ export function openOperations(
   };
 }
 
-function batchOf(rows: number, labels: number): Batch {
-  const shape = { rows, features: FEATURES, classes: labels, nonZeros: NON_ZEROS };
+function batchOf({ rows, labels, features }: OperationSizes): Batch {
+  const shape = { rows, features, classes: labels, nonZeros: NON_ZEROS };
   return madeUpBatch(createRandom(1, labels), { ...shape, draw: "log-uniform" });
 }

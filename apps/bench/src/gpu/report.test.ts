@@ -19,6 +19,8 @@ const device: BenchDevice = {
   kind: "gpu",
   memory: 2 ** 34,
   spec: "cuda:0",
+  label: "cuda:0",
+  environment: {},
   driver: "hardware",
   peaks: { gigaflops: 10_000, gigabytes: 500 },
 };

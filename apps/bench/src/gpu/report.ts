@@ -40,7 +40,7 @@ export function describeSteps(set: SetResult, devices: readonly BenchDevice[]): 
   const rows = results.map((one) => {
     const of = summariseSteps(one, set, devices);
     const { median: middle, low, high } = of.milliseconds;
-    const device = devices.find(({ spec }) => spec === one.name);
+    const device = devices.find(({ label }) => label === one.name);
     return [
       device === undefined ? `${one.name} (${one.runs})` : deviceWords(device),
       figure(middle),

@@ -15,13 +15,14 @@ export interface StepsInput {
   readonly devices: readonly BenchDevice[];
   readonly labels: readonly number[];
   readonly rows: number;
+  readonly features: number;
   readonly rounds: number;
   /** The interpreter that has PyTorch. */
   readonly python: string;
 }
 
-/** Sizes after Amazon-670k. */
-const common = { features: 135_909, hidden: 128, nonZeros: 76, batches: 8 };
+/** As in Amazon-670k. */
+const common = { hidden: 128, nonZeros: 76, batches: 8 };
 /** What takes longer, in seconds, is left out at the next larger size. */
 const SLOWEST = 4;
 
@@ -31,13 +32,13 @@ const SLOWEST = 4;
  * @throws Error if losses differ; the signal's reason
  */
 export async function stepTimes(
-  { devices, labels, rows, rounds, python }: StepsInput,
+  { devices, labels, rows, features, rounds, python }: StepsInput,
   signal: AbortSignal,
   onSet: (set: SetResult) => void,
 ): Promise<readonly SetResult[]> {
   const sets: SetResult[] = [];
   for (const size of labels.toSorted((a, b) => a - b)) {
-    const shape: StepShape = { ...common, rows, labels: size };
+    const shape: StepShape = { ...common, features, rows, labels: size };
     const { fit, tooSlow } = split(contestantsOf(devices, python), sets.at(-1), size);
     const set = await measureSet(`${size} labels`, shape, fit, rounds, { signal });
     signal.throwIfAborted();
@@ -52,7 +53,7 @@ function contestantsOf(devices: readonly BenchDevice[], python: string): readonl
   const gpus = devices.filter(({ driver }) => driver === "hardware");
   const [first] = gpus.filter(({ technology }) => technology === "cuda");
   return [
-    ...devices.map(({ spec }) => gpuContestant(spec)),
+    ...devices.map(({ spec, label, environment }) => gpuContestant(spec, label, environment)),
     ...(first === undefined ? [] : torchGpuContestants(python, `cuda:${first.index}`)),
     // Beside a GPU, the plain kernels would only take its time.
     ...processorContestants().filter(({ name }) => gpus.length === 0 || name !== "plain"),
@@ -109,7 +110,7 @@ export function summariseSteps(
   };
   const seconds = median(walls);
   const gigaflops = (6 * shape.rows * shape.labels * shape.hidden) / seconds / 1e9;
-  const peak = devices.find(({ spec }) => spec === one.name)?.peaks?.gigaflops ?? null;
+  const peak = devices.find(({ label }) => label === one.name)?.peaks?.gigaflops ?? null;
   return {
     milliseconds: spreadOf(walls.map((wall) => 1000 * wall)),
     rowsPerSecond: shape.rows / seconds,

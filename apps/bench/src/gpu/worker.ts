@@ -5,14 +5,23 @@
 import { once } from "node:events";
 import { spawn } from "node:child_process";
 import { conformance } from "./conformance.js";
+import { gist } from "./gist.js";
 import { kernelTimes } from "./kernel-times.js";
+import { openDeviceKernels, type DeviceRef } from "./open-kernels.js";
 import { soak } from "./soak.js";
 
 /** What runs in a worker: takes and gives what JSON can hold. */
-const parts = { conformance, kernels: kernelTimes, soak } as const;
+const parts = { name: nameOf, conformance, kernels: kernelTimes, soak } as const;
 
 type Parts = typeof parts;
 export type PartName = keyof Parts;
+
+/** What the kernels of a device are called, which tells whether cuBLAS has a part in them. */
+async function nameOf({ device }: { readonly device: DeviceRef }): Promise<string> {
+  const { kernels } = openDeviceKernels(device);
+  await kernels.dispose();
+  return kernels.name;
+}
 
 /** The hidden command `gpu-worker`. */
 export async function gpuWorker(name: PartName, input: string): Promise<void> {
@@ -24,17 +33,22 @@ export async function gpuWorker(name: PartName, input: string): Promise<void> {
 /**
  * Runs a part in a process of its own.
  *
- * @param signal - kills it
+ * @param environment - added to this process's.
+ * @param signal - kills it.
  * @throws Error with what it complained of, or the signal's reason
  */
 export async function runPart<Name extends PartName>(
   name: Name,
   input: Parameters<Parts[Name]>[0],
+  environment: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Awaited<ReturnType<Parts[Name]>>> {
   signal.throwIfAborted();
   const args = [process.argv[1]!, "gpu-worker", name, JSON.stringify(input)];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const kill = () => void child.kill("SIGKILL");
   signal.addEventListener("abort", kill);
   let output = "";
@@ -52,10 +66,4 @@ export async function runPart<Name extends PartName>(
   } finally {
     signal.removeEventListener("abort", kill);
   }
-}
-
-/** The line of an error that says what it is, of all that Node prints of it. */
-function gist(complaints: string): string {
-  const lines = complaints.trim().split("\n");
-  return (lines.find((line) => /^\w*Error\b/u.test(line)) ?? lines.slice(-3).join("\n")).trim();
 }

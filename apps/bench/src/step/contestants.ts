@@ -58,9 +58,17 @@ function torch(name: string, python: string, threads: number, bf16 = false): Con
   };
 }
 
-/** A GPU on the kernels of its technology, such as `cuda:0`. */
-export function gpuContestant(device: string): Contestant {
-  return ours(device, device, 1);
+/**
+ * A GPU on the kernels of its technology.
+ *
+ * @param device - such as `cuda:0`.
+ */
+export function gpuContestant(
+  device: string,
+  name: string,
+  environment: Readonly<Record<string, string>>,
+): Contestant {
+  return { ...ours(name, device, 1), environment };
 }
 
 /** The kernels of the processor that a GPU is compared with, on one thread. */

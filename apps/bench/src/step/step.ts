@@ -156,8 +156,14 @@ async function start(
     await child.close();
     return what;
   }
-  const { losses } = (await child.ask(trial)) as StepsAnswer;
-  return { contestant, what, process: child, losses };
+  try {
+    const { losses } = (await child.ask(trial)) as StepsAnswer;
+    return { contestant, what, process: child, losses };
+  } catch (error) {
+    // It may be out of memory, say: the others go on.
+    await child.close();
+    return { missing: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** Speed counts only for the same work. @throws Error that names the one that differs. */
