@@ -1,13 +1,15 @@
 import { createDatasetBuilder } from "@heterosgd/sparse";
 import { expect, test } from "vitest";
-import { hitsIn, progressIn } from "./fasttext.js";
+import { createProgressReader, hitsIn } from "./fasttext.js";
 
 test("its progress is read out of what it prints over and over", () => {
   const text =
     "\rProgress:   0.3% words/sec/thread:   10 lr:  0.99 avg.loss:  6.6 ETA:   0h 0m 2s" +
     "\rProgress: 100.0% words/sec/thread: 9050 lr:  0.00 avg.loss:  1.4 ETA:   0h 0m 0s\n";
-  expect(progressIn(text)).toEqual([0.003, 1]);
-  expect(progressIn("Read 0M words\n")).toEqual([]);
+  expect(createProgressReader()(text)).toEqual([0.003, 1]);
+  expect(createProgressReader()("Read 0M words\n")).toEqual([]);
+  const inPieces = createProgressReader();
+  expect([...text].flatMap((letter) => inPieces(letter))).toEqual([0.003, 1]);
 });
 
 test("a prediction counts if it is among the row's labels; rows without labels count as missed", () => {

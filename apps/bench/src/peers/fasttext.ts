@@ -23,6 +23,7 @@ export async function runFasttext(
 ): Promise<Outcome> {
   const model = join(folder, "fasttext");
   const progress: { readonly share: number; readonly seconds: number }[] = [];
+  const read = createProgressReader();
   let complaints = "";
   const options = {
     input: join(folder, wordFiles.train),
@@ -43,7 +44,7 @@ export async function runFasttext(
       maxSeconds,
       onText(_, text, seconds) {
         complaints = (complaints + text).slice(-2000);
-        progress.push(...progressIn(text).map((share) => ({ share, seconds })));
+        progress.push(...read(text).map((share) => ({ share, seconds })));
       },
     });
     const [first] = progress;
@@ -60,9 +61,16 @@ export async function runFasttext(
   }
 }
 
-/** The shares of the whole that a text tells. */
-export function progressIn(text: string): readonly number[] {
-  return [...text.matchAll(progressPattern)].map(([, percent]) => Number(percent) / 100);
+/** Reads the shares of the whole that are told, in whatever pieces the text comes: it writes words one by one. */
+export function createProgressReader(): (text: string) => readonly number[] {
+  let rest = "";
+  return (text) => {
+    const all = rest + text;
+    const found = [...all.matchAll(progressPattern)];
+    const last = found.at(-1);
+    rest = last === undefined ? all : all.slice(last.index + last[0].length);
+    return found.map(([, percent]) => Number(percent) / 100);
+  };
 }
 
 /** P@1, rows without labels included. */
