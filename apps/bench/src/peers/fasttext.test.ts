@@ -9,7 +9,7 @@ test("its progress is read out of what it prints over and over", () => {
   expect(createProgressReader()(text)).toEqual([0.003, 1]);
   expect(createProgressReader()("Read 0M words\n")).toEqual([]);
   const inPieces = createProgressReader();
-  expect([...text].flatMap((letter) => inPieces(letter))).toEqual([0.003, 1]);
+  expect(Array.from(text).flatMap((letter) => inPieces(letter))).toEqual([0.003, 1]);
 });
 
 test("a prediction counts if it is among the row's labels; rows without labels count as missed", () => {
