@@ -98,7 +98,7 @@ function curveFigure(
     lines,
   };
   const spread = lines.some(({ band }) => band !== undefined)
-    ? " Lines are medians over the seeds, bands reach from the lowest to the highest, thin lines are the runs."
+    ? " Lines are medians over the seeds, bands reach from the lowest to the highest, thin lines are the runs; a run that has ended keeps its last value."
     : "";
   return [
     {

@@ -4,7 +4,7 @@ import { collectRun } from "./collect-run.js";
 import { spreadOf } from "./spread.js";
 import { shortRun } from "../../test/made-up-run.js";
 
-test("a spread is the median and the range where all curves have values", () => {
+test("a spread is the median and the range from where all curves have values, and those that have ended keep their last", () => {
   const rising = [
     { x: 0, y: 0 },
     { x: 4, y: 4 },
@@ -22,12 +22,15 @@ test("a spread is the median and the range where all curves have values", () => 
     { x: 1, median: 1, low: 1, high: 6 },
     { x: 2, median: 2, low: 1, high: 6 },
     { x: 3, median: 3, low: 1, high: 7 },
+    { x: 4, median: 4, low: 1, high: 8 },
+    { x: 5, median: 4, low: 1, high: 9 },
   ]);
-  expect(spreadOf([rising, flat], 10).map(({ median }) => median)).toEqual([1, 2]);
+  expect(spreadOf([rising, flat], 10).map(({ median }) => median)).toEqual([1, 2, 2.5]);
 });
 
-test("a spread of curves that do not overlap, or of none, is empty", () => {
-  expect(spreadOf([[{ x: 0, y: 1 }], [{ x: 1, y: 1 }]], 10)).toEqual([]);
+test("a spread of curves that do not overlap begins with the last of them, and one of no curve is empty", () => {
+  const late = [{ x: 1, y: 3 }];
+  expect(spreadOf([[{ x: 0, y: 1 }], late], 10)).toEqual([{ x: 1, median: 2, low: 1, high: 3 }]);
   expect(spreadOf([[], [{ x: 1, y: 1 }]], 10)).toEqual([]);
   expect(spreadOf([], 10)).toEqual([]);
 });

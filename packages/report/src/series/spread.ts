@@ -10,16 +10,17 @@ export interface SpreadPoint {
 type Curve = readonly { readonly x: number; readonly y: number }[];
 
 /**
- * Where all curves have values: at the places of all their points, straight lines between the points.
+ * From where all curves have values: at the places of all their points, straight lines between the points. A curve that has ended keeps its
+ * last value.
  *
  * @param curves - each by ascending x.
  * @param most - places; evenly chosen ones where there are more, the first and the last among them.
- * @returns nothing where there is no curve, or no place that all of them reach.
+ * @returns nothing where there is no curve, or one of no points.
  */
 export function spreadOf(curves: readonly Curve[], most: number): readonly SpreadPoint[] {
   if (curves.length === 0 || curves.some((curve) => curve.length === 0)) return [];
   const from = Math.max(...curves.map((curve) => curve[0]!.x));
-  const to = Math.min(...curves.map((curve) => curve.at(-1)!.x));
+  const to = Math.max(...curves.map((curve) => curve.at(-1)!.x));
   const places = new Set(curves.flatMap((curve) => curve.map(({ x }) => x)));
   const within = [...places].filter((x) => x >= from && x <= to).toSorted((a, b) => a - b);
   return evenly(within, most).map((x) => {
@@ -43,6 +44,8 @@ function evenly<T>(items: readonly T[], most: number): readonly T[] {
 }
 
 function valueAt(curve: Curve, x: number): number {
+  const last = curve.at(-1)!;
+  if (x >= last.x) return last.y;
   let [low, high] = [0, curve.length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
