@@ -3,7 +3,8 @@ import { GpuKernelsError } from "../errors.js";
 import { messageOf } from "../lack.js";
 import type { GpujsDeviceUse, GpujsMode } from "./api.js";
 import type { GlContext, GpuClass, GpuInstance, GpuKernel, GpuTexture } from "./gpu-class.js";
-import { copy, zeros, type Program } from "./programs.js";
+import type { Program } from "./program.js";
+import { copy, zeros } from "./programs.js";
 import { loopLength } from "./sizes.js";
 
 /** Numbers on the device: a texture, or an array where gpu.js has none. */

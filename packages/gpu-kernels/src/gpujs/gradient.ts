@@ -3,7 +3,7 @@ import { finite, numberOf, requireObject, ruleNumbers, stateEntries } from "../c
 import type { GpujsArray } from "./api.js";
 import type { Arrays, LayerPlaces, Place } from "./arrays.js";
 import type { Block, Computer } from "./computer.js";
-import * as programs from "./programs.js";
+import * as programs from "./update-programs.js";
 
 type Part = "weights" | "bias";
 

@@ -1,57 +1,6 @@
-/**
- * The kernels as source text for gpu.js, which makes shaders, WebAssembly or JavaScript of it. Text, because
- * gpu.js reads its kernels as source, and tools that shrink or instrument functions would change it.
- *
- * All arrays are flat. What a thread `x` computes is an element of the result, whose rows and columns `place`
- * finds. Inner sums run in two loops (`sumOver`), for gpu.js stops a loop at a fixed number of rounds without
- * a word.
- */
-import { blockUnits, loopLength, slice } from "./sizes.js";
-
-export interface Program {
-  readonly name: string;
-  /** Parameters: arrays, whole numbers, numbers. */
-  readonly arrays: readonly string[];
-  readonly integers: readonly string[];
-  readonly floats: readonly string[];
-  readonly body: string;
-}
-
-function program(
-  name: string,
-  arrays: string,
-  integers: string,
-  floats: string,
-  body: string,
-): Program {
-  const list = (text: string) => text.split(" ").filter((word) => word !== "");
-  return {
-    name,
-    arrays: list(arrays),
-    integers: list(integers),
-    floats: list(floats),
-    body: `const x = this.thread.x;\n${body}`,
-  };
-}
-
-/** `x` as row and column of a matrix, whatever a division in float32 is off by. */
-const place = (width: string, row = "row", column = "column", index = "x"): string => `
-  let ${row} = Math.floor(${index} / ${width});
-  let ${column} = ${index} - ${row} * ${width};
-  if (${column} < 0) { ${row} = ${row} - 1; ${column} = ${column} + ${width}; }
-  if (${column} >= ${width}) { ${row} = ${row} + 1; ${column} = ${column} - ${width}; }`;
-
-/** Adds `term`, in which `i` counts to `count`, to `sum`. */
-const sumOver = (count: string, term: string): string => `
-  for (let first_i = 0; first_i < ${count}; first_i += ${loopLength}) {
-    const size_i = Math.min(${loopLength}, ${count} - first_i);
-    let part = 0;
-    for (let inner_i = 0; inner_i < size_i; inner_i++) {
-      const i = first_i + inner_i;
-      part += ${term};
-    }
-    sum += part;
-  }`;
+/** The kernels of layers, losses and rankings. */
+import { place, program, sumOver } from "./program.js";
+import { blockUnits, slice } from "./sizes.js";
 
 /** For each class of a row's slice of scores, `z`. */
 const overSlice = (statements: string): string => `
@@ -378,44 +327,4 @@ export const takeSlices = program(
   let z = ${lowest};
   if (chosen >= 0 && chosenClass < classes) { z = scores[own * classes + chosenClass]; }
   return z;`,
-);
-
-/** `target + scale · g`. */
-export const add = program("add", "target g", "", "scale", "return target[x] + scale * g[x];");
-/** Duchi, Hazan, Singer 2011: the sums of squares. */
-export const adagradState = program(
-  "adagradState",
-  "state g",
-  "",
-  "scale",
-  "const y = scale * g[x]; return state[x] + y * y;",
-);
-export const adagradStep = program(
-  "adagradStep",
-  "target g state",
-  "",
-  "scale rate epsilon",
-  "return target[x] - rate * scale * g[x] / (Math.sqrt(state[x]) + epsilon);",
-);
-/** Kingma, Ba 2015, Algorithm 1: the moments. */
-export const firstMoment = program(
-  "firstMoment",
-  "moment g",
-  "",
-  "scale beta rest",
-  "return beta * moment[x] + rest * scale * g[x];",
-);
-export const secondMoment = program(
-  "secondMoment",
-  "moment g",
-  "",
-  "scale beta rest",
-  "const y = scale * g[x]; return beta * moment[x] + rest * y * y;",
-);
-export const adamStep = program(
-  "adamStep",
-  "target first second",
-  "",
-  "rate epsilon correction",
-  "return target[x] - rate * first[x] / (Math.sqrt(second[x] * correction) + epsilon);",
 );
