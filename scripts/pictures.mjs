@@ -1,6 +1,7 @@
 // @ts-check
 // `node scripts/pictures.mjs`: makes the pictures of the documentation anew, from runs of the command on the bundled sample.
-// `node scripts/pictures.mjs figure` makes the figure of the README alone, `… gallery` the screenshots of reports, which need Chromium.
+// `… figure` makes the README's figure alone, `… figure RUN` that of a run that is there; `… gallery` makes the screenshots of reports, which
+// need Chromium. Other work on the machine shows in the pictures: they are of real runs.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,31 +14,29 @@ import { root } from "./lib/workspace.mjs";
 
 const folder = join(root, "docs", "pictures");
 const seeds = [1, 2, 3];
-const [two, one] = ["cpu,cpu@0.5", "cpu"];
+const devices = "cpu,cpu@0.5";
 
-/** What the README's figure holds against each other: named as there. */
+/** What the gallery holds against each other. */
 const contestants = [
-  { name: "both, each as fast as it can", run: "both", options: ["--devices", two] },
-  {
-    name: "both, equal split (elastic)",
-    run: "equal",
-    options: ["--devices", two, "--algorithm", "elastic"],
-  },
-  { name: "the fast one alone", run: "alone", options: ["--devices", one] },
+  ["both", "--devices", devices],
+  ["equal", "--devices", devices, "--algorithm", "elastic"],
+  ["alone", "--devices", "cpu"],
 ];
 
 if (await prepare()) {
-  const parts = process.argv.slice(2);
+  const [part = "all", run] = process.argv.slice(2);
   const runs = mkdtempSync(join(tmpdir(), "heterosgd-pictures-"));
   try {
     mkdirSync(folder, { recursive: true });
+    const first = join(runs, "both-1");
     // In turn, so that a slow moment of the machine does not fall on one of them.
-    for (const seed of seeds) {
-      for (const { run, options } of contestants)
-        await train(join(runs, `${run}-${seed}`), seed, options);
+    for (const seed of part === "figure" ? [1] : seeds) {
+      for (const [name, ...options] of part === "figure" ? contestants.slice(0, 1) : contestants) {
+        if (run === undefined) await train(join(runs, `${name}-${seed}`), seed, options);
+      }
     }
-    if (parts.length === 0 || parts.includes("figure")) await figure(runs);
-    if (parts.length === 0 || parts.includes("gallery")) await gallery(runs);
+    if (part !== "gallery") await figure(run ?? first);
+    if (part !== "figure") await gallery(runs);
   } finally {
     rmSync(runs, { recursive: true });
   }
@@ -49,18 +48,8 @@ if (await prepare()) {
  * @param {readonly string[]} options
  */
 async function train(out, seed, options) {
-  const size = ["--hidden", "512", "--epochs", "5"];
-  await command(
-    "train",
-    "--sample",
-    ...size,
-    "--seed",
-    String(seed),
-    ...options,
-    "--out",
-    out,
-    "--quiet",
-  );
+  const length = ["--epochs", "3", "--seed", String(seed)];
+  await command("train", "--sample", ...options, ...length, "--out", out, "--quiet");
 }
 
 /** @param {readonly string[]} words */
@@ -70,36 +59,21 @@ async function command(...words) {
 }
 
 /**
- * Accuracy over time of all, and when the two devices trained; for each background.
+ * When the two devices of a run trained, and on how many rows at once; for each background.
  *
- * @param {string} runs
+ * @param {string} run
  */
-async function figure(runs) {
-  const { comparisonFigures, contestantsOf, pictureSvg, runFigures } =
-    await import("../packages/report/dist/index.js");
+async function figure(run) {
+  const { pictureSvg, runFigures } = await import("../packages/report/dist/index.js");
   const { createDocument, readRun } = await import("../packages/report/dist/node.js");
-  const all = [];
-  for (const { name, run } of contestants) {
-    for (const seed of seeds) {
-      all.push((await readRun(join(runs, `${run}-${seed}`, "events.jsonl"), name)).run);
-    }
-  }
-  const [accuracy] = comparisonFigures(contestantsOf(all));
-  const devices = runFigures(all[0]);
-  const busy = devices.find(({ id }) => id === "busy");
-  const sizes = devices.find(({ id }) => id === "batch-size");
-  if (accuracy === undefined || busy === undefined || sizes === undefined) {
-    throw new Error("the runs have too little for the figure");
-  }
-  const figures = [
-    { ...accuracy, title: "P@1 over time on two unequal devices (one at half speed), three seeds" },
-    { ...busy, title: "When each device trains (both, seed 1)" },
-    { ...sizes, title: "Batch size of each device (both, seed 1)" },
-  ];
+  const read = await readRun(join(run, "events.jsonl"), "unequal");
+  const figures = runFigures(read.run).filter(({ id }) => id === "busy" || id === "batch-size");
   for (const theme of /** @type {const} */ (["light", "dark"])) {
     const title = "Adaptive SGD on two unequal devices";
-    const svg = pictureSvg(figures, { document: createDocument(), theme, title });
-    write(`unequal-${theme}.svg`, svg);
+    write(
+      `unequal-${theme}.svg`,
+      pictureSvg(figures, { document: createDocument(), theme, title }),
+    );
   }
 }
 
@@ -116,7 +90,9 @@ async function gallery(runs) {
   const run = join(runs, "run.html");
   const comparison = join(runs, "comparison.html");
   await command("report", join(runs, "both-1"), "--out", run, "--title", "Two unequal devices");
-  const folders = seeds.flatMap((seed) => contestants.map((it) => join(runs, `${it.run}-${seed}`)));
+  const folders = seeds.flatMap((seed) =>
+    contestants.map(([name]) => join(runs, `${name}-${seed}`)),
+  );
   await command("report", ...folders, "--out", comparison);
   const browser = await chromium.launch({
     executablePath,
