@@ -58,7 +58,7 @@ function figure(text, pattern, without) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const uses = targets.map(kernelUse);
   const [first = []] = uses;
-  console.log(`| kernel | shared memory | ${targets.map((it) => `${it}`).join(" | ")} |`);
+  console.log(`| kernel | shared memory | ${targets.join(" | ")} |`);
   console.log(`| --- | --- | ${targets.map(() => "---").join(" | ")} |`);
   for (const [i, { kernel, shared }] of first.entries()) {
     const each = uses.map((use) => `${use[i]?.registers}`);
