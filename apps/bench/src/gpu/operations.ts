@@ -24,8 +24,6 @@ export interface OperationSizes {
 const NON_ZEROS = 76;
 const HIDDEN = 128;
 const TOP = 5;
-/** Rows of a weight matrix whose changes are compared, at its beginning and at its end. */
-const COMPARED_ROWS = 32;
 
 /** What one run of an operation is. */
 interface Amounts {
@@ -120,21 +118,25 @@ export function openOperations(
     return values;
   };
   const whole = (array: DeviceArray) => read(array, 0, array.length);
-  /** The beginning and the end of a layer's weights in a flat array. */
-  const endsOf = (array: DeviceArray, index: number) => {
-    const { offset, length } = layout.layers[index]!.weights;
-    const part = Math.min(length, COMPARED_ROWS * HIDDEN);
-    const starts = [offset, offset + length - part];
-    return starts.map(async (start) => ({ start, values: await read(array, start, part) }));
-  };
+  // Of weights those that change by more than rounding: of the batch's own features and labels, the first and the last.
+  const compared = [
+    endsOf(batch.indices.subarray(0, entries)),
+    [0, HIDDEN - 1],
+    endsOf(batch.labels),
+  ];
+  const rowsIn = (array: DeviceArray, index: number) =>
+    compared[index]!.map(async (row) => {
+      const start = layout.layers[index]!.weights.offset + row * HIDDEN;
+      return { start, values: await read(array, start, HIDDEN) };
+    });
   const changes = async (index: number) => {
-    const ends = await Promise.all(endsOf(replica, index));
-    return ends.map(({ start, values }) => values.map((value, i) => value - host[start + i]!));
+    const rowsRead = await Promise.all(rowsIn(replica, index));
+    return rowsRead.map(({ start, values }) => values.map((value, i) => value - host[start + i]!));
   };
   // Adam's step has the gradient's size divided out: what rounding leaves of one near 0 would show.
   const momentsOf = async (index: number) => {
-    const ends = await Promise.all(moments.flatMap((array) => endsOf(array, index)));
-    return ends.map(({ values }) => values);
+    const rowsRead = await Promise.all(moments.flatMap((array) => rowsIn(array, index)));
+    return rowsRead.map(({ values }) => values);
   };
 
   const rules = {
@@ -248,4 +250,8 @@ export function openOperations(
 function batchOf({ rows, labels, features }: OperationSizes): Batch {
   const shape = { rows, features, classes: labels, nonZeros: NON_ZEROS };
   return madeUpBatch(createRandom(1, labels), { ...shape, draw: "log-uniform" });
+}
+
+function endsOf(ids: Uint32Array): readonly [least: number, most: number] {
+  return [ids.reduce((a, b) => Math.min(a, b)), ids.reduce((a, b) => Math.max(a, b))];
 }
