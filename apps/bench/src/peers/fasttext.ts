@@ -12,6 +12,9 @@ import { runPeer } from "./run-peer.js";
 /** What it says while it trains, again and again: how far it is, and at the end that it is done. */
 const progressPattern = /Progress:\s*([\d.]+)%/gu;
 
+/** What it says last before it trains. */
+const READ = "Number of labels:";
+
 const SPARE_SECONDS = 300;
 
 /** @throws Error with what it printed, if it fails. */
@@ -25,6 +28,8 @@ export async function runFasttext(
   const progress: { readonly share: number; readonly seconds: number }[] = [];
   const read = createProgressReader();
   let complaints = "";
+  /** When it has read the words and begins to train. */
+  let begin: number | null = null;
   const options = {
     input: join(folder, wordFiles.train),
     output: model,
@@ -44,17 +49,17 @@ export async function runFasttext(
       maxSeconds,
       onText(_, text, seconds) {
         complaints = (complaints + text).slice(-2000);
+        if (complaints.includes(READ)) begin ??= seconds;
         progress.push(...read(text).map((share) => ({ share, seconds })));
       },
     });
-    const [first] = progress;
     const last = progress.at(-1);
-    if (first === undefined || last === undefined || (end.code !== 0 && !end.isLate)) {
+    if (begin === null || last === undefined || (end.code !== 0 && !end.isLate)) {
       throw new Error(`fasttext failed (${end.code}): ${complaints.trim()}`);
     }
     const stopped = end.isLate;
     const precision = stopped ? null : await precisionOf(folder, model, test);
-    const done = { rows: last.share * epochs * rows, seconds: last.seconds - first.seconds };
+    const done = { rows: last.share * epochs * rows, seconds: last.seconds - begin };
     return { milestones: [{ ...done, precision }], peak: end.peak, stopped };
   } finally {
     for (const ending of [".bin", ".vec"]) rmSync(`${model}${ending}`, { force: true });
