@@ -1,6 +1,8 @@
 /** `bench gpu` as it was built, on small sizes: on the stand-in for CUDA's driver, which fails when it is told to. */
-import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { cudaStandIn, skipped } from "../../../test-support/gpu-drivers.js";
@@ -133,3 +135,29 @@ describe.skipIf(skipped.cuda !== "")(`bench gpu${skipped.cuda}`, { timeout: LONG
     expect(bench([...library, "--rows", "0"]).stderr).toContain("whole numbers from 1 on");
   });
 });
+
+test.runIf(process.platform === "linux")(
+  "what is packed runs where nothing is installed",
+  { timeout: LONG },
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), "bench-gpu-"));
+    try {
+      const packed = bench(["--pack", join(folder, "gpu.tgz")]);
+      expect(packed.status, packed.stderr).toBe(0);
+      expect(packed.stdout).toMatch(/gpu\.tgz has this build and \d+ packages\n$/u);
+      execFileSync("tar", ["-xzf", join(folder, "gpu.tgz"), "-C", folder]);
+      const run = (path: string, ...args: readonly string[]) =>
+        spawnSync(process.execPath, [join(folder, "heterosgd-gpu", path), ...args], {
+          encoding: "utf8",
+        });
+      const devices = ["--devices", "cuda"];
+      const measured = run("apps/bench/dist/main.js", "gpu", ...devices, "--library", "/no.so");
+      // koffi was found, or that would be the reason.
+      expect(measured.stderr).toContain("/no.so can't be loaded");
+      const command = run("packages/cli/dist/main.js", "train", "--sample", "--dry-run");
+      expect(command.status, command.stderr).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
