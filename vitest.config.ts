@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -14,6 +15,8 @@ export default defineConfig({
   },
   test: {
     pool: "forks",
+    // Many tests wait more than they compute: with one file at a time, half of a small machine would idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     include: [
       "packages/*/{src,test}/**/*.test.ts",
       "apps/*/{src,test}/**/*.test.ts",
