@@ -55,9 +55,11 @@ describe.skipIf(withoutGl !== "")(`on headless-gl${withoutGl}`, () => {
   test("devices lists each mode with what draws, and how fast it is", async () => {
     const { code, stdout, stderr } = await command(["devices"]);
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/^gpujs:headlessgl +\S.* +(gpu|cpu) +not told +[\d,]+$/m);
-    expect(stdout).toMatch(/^gpujs:webasm +WebAssembly +cpu +not told +[\d,]+$/m);
-    expect(stdout).toMatch(/^gpujs:cpu +JavaScript +cpu +not told +[\d,]+$/m);
+    expect(stdout).toMatch(
+      /^gpujs:headlessgl +\S.* +(gpu|cpu) +gpujs-headlessgl +not told +[\d,]+$/m,
+    );
+    expect(stdout).toMatch(/^gpujs:webasm +WebAssembly +cpu +gpujs-webasm +not told +[\d,]+$/m);
+    expect(stdout).toMatch(/^gpujs:cpu +JavaScript +cpu +gpujs-cpu +not told +[\d,]+$/m);
     expect(stdout).toMatch(
       /^gpujs:headlessgl +available(, drawn by software: no GPU is at work)?$/m,
     );

@@ -178,7 +178,7 @@ function ownProcesses(): readonly number[] {
 describe.skipIf(process.platform !== "linux")("a process of gpu.js", () => {
   test("that crashes is a lost device: it is opened anew, and each row counts once", async () => {
     const changes = {
-      devices: parseDevices("cpu@0.05,gpujs:cpu:process"),
+      devices: parseDevices("cpu@0.01,gpujs:cpu:process"),
       policy: smallPolicy("local", { epochs: 4 }),
     };
     let killed: readonly number[] = [];
