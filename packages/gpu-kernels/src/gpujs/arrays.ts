@@ -6,10 +6,9 @@
  * asks. Kernels use the same parts in every step, so that what is copied after the first one is what was asked
  * for.
  */
-import { kindOf, type Layer, type LayerArrays } from "@heterosgd/model";
-import { fail, requireObject, whole } from "../checks.js";
+import { fail } from "../checks.js";
 import { GpuKernelsError } from "../errors.js";
-import type { GpujsArray } from "./api.js";
+import * as placed from "../placed-arrays.js";
 import type { Block, Computer } from "./computer.js";
 import { ceilDivide, sumElements } from "./sizes.js";
 
@@ -36,30 +35,10 @@ interface DevicePart {
   isAhead: boolean;
 }
 
-export interface LayerPlaces {
-  readonly weights: Place;
-  readonly bias: Place;
-}
+export type LayerPlaces = placed.LayerPlaces<Place>;
+export type LayerPlace = placed.LayerPlace<Place>;
 
-export interface LayerPlace extends LayerPlaces {
-  readonly inputs: number;
-  readonly outputs: number;
-}
-
-export interface Arrays {
-  readonly allocate: (length: number) => GpujsArray;
-  readonly view: (array: GpujsArray, start: number, length: number) => GpujsArray;
-  /** Where an array of at least `least` elements lies. */
-  readonly place: (operation: string, name: string, array: GpujsArray, least: number) => Place;
-  /** Where the arrays of a layer of these sizes lie. */
-  readonly parts: (
-    operation: string,
-    name: string,
-    arrays: LayerArrays<GpujsArray>,
-    sizes: { readonly inputs: number; readonly outputs: number },
-  ) => LayerPlaces;
-  readonly layer: (operation: string, layer: Layer<GpujsArray>) => LayerPlace;
-
+export interface Arrays extends placed.PlacedArrays<Place> {
   /** The elements in host memory, to be read. */
   readonly onHost: (place: Place) => Float32Array;
   /** The elements in host memory, to be changed. */
@@ -86,45 +65,23 @@ export interface Arrays {
   readonly replaceBlock: (place: Place, blockLength: number, index: number, block: Block) => void;
 }
 
-/** Elements are counted in 32 bits. */
-const mostElements = 2 ** 32 - 1;
-
 export function createArrays(computer: Computer): Arrays {
-  const places = new WeakMap<GpujsArray, Place>();
   let noted: Storage[] | undefined;
   const retired: Block[] = [];
 
-  function make(own: Place): GpujsArray {
-    const array: GpujsArray = { length: own.length };
-    places.set(array, own);
-    return array;
-  }
-
-  function place(operation: string, name: string, array: GpujsArray, least: number): Place {
-    const isObject = typeof array === "object" && array !== null;
-    const found = isObject ? places.get(array) : undefined;
-    if (found === undefined) {
-      const expected = "expected an array that allocate or view of these kernels gave";
-      fail("KERNEL_ARRAY", operation, `${name} is ${kindOf(array)}, ${expected}`);
+  function take(length: number): Place {
+    let host: Float32Array;
+    try {
+      host = new Float32Array(length);
+    } catch (error) {
+      const wanted = Math.ceil(length / 2 ** 18);
+      const message = `host memory has no room for an array of ${wanted} MiB: use fewer hidden units.`;
+      throw new GpuKernelsError("GPU_MEMORY", message, { cause: error });
     }
-    if (found.length >= least) return found;
-    const message = `${name} has ${found.length} elements, expected at least ${least}`;
-    fail("KERNEL_ARRAY", operation, message);
+    const storage: Storage = { host, parts: [] };
+    noted?.push(storage);
+    return { storage, start: 0, length };
   }
-
-  function exact(operation: string, name: string, array: GpujsArray, length: number): Place {
-    const found = place(operation, name, array, 0);
-    if (found.length === length) return found;
-    fail("KERNEL_ARRAY", operation, `${name} has ${found.length} elements, expected ${length}`);
-  }
-
-  const parts: Arrays["parts"] = (operation, name, arrays, { inputs, outputs }) => {
-    requireObject(operation, name, arrays);
-    return {
-      weights: exact(operation, `${name}.weights`, arrays.weights, inputs * outputs),
-      bias: exact(operation, `${name}.bias`, arrays.bias, outputs),
-    };
-  };
 
   function fetch(storage: Storage, part: DevicePart): void {
     if (!part.isAhead) return;
@@ -166,37 +123,11 @@ export function createArrays(computer: Computer): Arrays {
     );
 
   return {
-    allocate(length) {
-      whole("allocate", "length", length, 0, mostElements);
-      let host: Float32Array;
-      try {
-        host = new Float32Array(length);
-      } catch (error) {
-        const wanted = Math.ceil(length / 2 ** 18);
-        const message = `host memory has no room for an array of ${wanted} MiB: use fewer hidden units.`;
-        throw new GpuKernelsError("GPU_MEMORY", message, { cause: error });
-      }
-      const storage: Storage = { host, parts: [] };
-      noted?.push(storage);
-      return make({ storage, start: 0, length });
-    },
-
-    view(array, start, length) {
-      const own = place("view", "array", array, 0);
-      whole("view", "start", start, 0, own.length);
-      whole("view", "length", length, 0, own.length - start);
-      return make({ storage: own.storage, start: own.start + start, length });
-    },
-
-    place,
-    parts,
-
-    layer(operation, layer) {
-      requireObject(operation, "layer", layer);
-      const inputs = whole(operation, "layer.inputs", layer.inputs, 1, mostElements);
-      const outputs = whole(operation, "layer.outputs", layer.outputs, 1, mostElements);
-      return { ...parts(operation, "layer", layer, { inputs, outputs }), inputs, outputs };
-    },
+    ...placed.createPlacedArrays<Place>(take, ({ storage, start }, from, length) => ({
+      storage,
+      start: start + from,
+      length,
+    })),
 
     onHost(own) {
       for (const part of own.storage.parts) if (overlaps(part, own)) fetch(own.storage, part);
