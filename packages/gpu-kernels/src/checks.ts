@@ -19,3 +19,9 @@ export const {
   batchOffsets,
   batchEntries,
 } = createKernelChecks(fail);
+
+/** That as many elements are copied as there is room for. */
+export function equalLengths(operation: string, source: number, target: number): void {
+  if (source === target) return;
+  fail("KERNEL_ARRAY", operation, `${source} elements can't be copied into ${target}`);
+}

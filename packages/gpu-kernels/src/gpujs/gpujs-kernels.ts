@@ -1,5 +1,5 @@
 import type { Activation, Loss } from "@heterosgd/model";
-import { checkOptions, fail, hostArray, numberOf, whole } from "../checks.js";
+import { equalLengths, checkOptions, fail, hostArray, numberOf, whole } from "../checks.js";
 import type { GpujsKernels, GpujsMode } from "./api.js";
 import { checkUnits, createArrays } from "./arrays.js";
 import { createBatchSlots } from "./batch-slot.js";
@@ -70,11 +70,6 @@ export function createGpujsKernels(options: GpujsKernelsOptions): GpujsKernels {
   function alive(name: string): void {
     if (closed !== undefined) fail("KERNEL_DISPOSED", name, "the kernels were disposed");
     arrays.settle();
-  }
-
-  function equalLengths(name: string, source: number, target: number): void {
-    if (source === target) return;
-    fail("KERNEL_ARRAY", name, `${source} elements can't be copied into ${target}`);
   }
 
   const kernels: GpujsKernels = {

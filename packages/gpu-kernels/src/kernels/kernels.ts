@@ -1,6 +1,6 @@
 /** The Kernels contract over any driver. */
 import type { Activation, Kernels, Loss } from "@heterosgd/model";
-import { fail, hostArray, numberOf, whole } from "../checks.js";
+import { equalLengths, fail, hostArray, numberOf, whole } from "../checks.js";
 import type { GpuDriver, GpuPointer } from "../driver.js";
 import { createArrays, type GpuArray } from "./arrays.js";
 import { createBatchSlots, type GpuBatch } from "./batch-slot.js";
@@ -43,11 +43,6 @@ export function kernelsOver(driver: GpuDriver, budget: OutputBudget): GpuKernels
 
   function alive(operation: string): void {
     if (disposed) fail("KERNEL_DISPOSED", operation, "the kernels were disposed");
-  }
-
-  function equalLengths(operation: string, source: number, target: number): void {
-    if (source === target) return;
-    fail("KERNEL_ARRAY", operation, `${source} elements can't be copied into ${target}`);
   }
 
   function multiplyByDerivative(

@@ -5,7 +5,7 @@ import type {
   GpujsKernels,
   GpujsNodeMode,
 } from "../api.js";
-import { fail, hostArray, whole } from "../../checks.js";
+import { equalLengths, fail, hostArray, whole } from "../../checks.js";
 import { kindOf } from "@heterosgd/model";
 import { openChild } from "./child.js";
 import { replaceIn, type Opened, type PlainOperation, type Reference } from "./messages.js";
@@ -46,11 +46,6 @@ export async function openProcessKernels(mode: GpujsNodeMode): Promise<GpujsKern
     if (place !== undefined) return place;
     const expected = "expected an array that allocate or view of these kernels gave";
     fail("KERNEL_ARRAY", operation, `${name} is ${kindOf(array)}, ${expected}`);
-  }
-
-  function equalLengths(operation: string, source: number, target: number): void {
-    if (source === target) return;
-    fail("KERNEL_ARRAY", operation, `${source} elements can't be copied into ${target}`);
   }
 
   const refer = (value: unknown): unknown =>
